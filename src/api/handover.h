@@ -2,7 +2,8 @@
 /* api/handover.h: one pointer that a thread replaces and the edges read, without locks. A
  * reader may use what it loaded until the end of its loop turn; it then counts the turn. The
  * writer frees a replaced value when every reader has counted a turn since. Turns come at least
- * every EDGE_TICK_MS, so little waits.
+ * every EDGE_TICK_MS, so little waits. A reader that has no loop says reader_enter before it loads a
+ * value and reader_left when it does not use it any more.
  * Thread: handover_put and handover_collect: one writer; the rest: readers. */
 #ifndef STAMPEDE_API_HANDOVER_H
 #define STAMPEDE_API_HANDOVER_H
@@ -14,11 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { READERS_MAX = EDGES_MAX + VIEW_READERS_MAX };
 struct reader_turns {
-    uint32_t readers;
+    uint32_t readers; /* the edges, then the readers of order views */
     struct {
         alignas(64) _Atomic uint64_t count;
-    } turns[EDGES_MAX];
+    } turns[READERS_MAX];
 };
 static inline void reader_turn_done(struct reader_turns *turns, uint32_t reader)
 {
@@ -34,13 +36,18 @@ static inline void reader_left(struct reader_turns *turns, uint32_t reader)
 {
     atomic_store(&turns->turns[reader].count, READER_LEFT);
 }
+/* After reader_left. `entered` is the reader's own and was 0 at first. */
+static inline void reader_enter(struct reader_turns *turns, uint32_t reader, uint64_t *entered)
+{
+    atomic_store(&turns->turns[reader].count, ++*entered);
+}
 
 enum { HANDOVER_OLD_MAX = 64 };
 struct handover {
     _Atomic(void *) now;
     struct {
         void *value;
-        uint64_t seen[EDGES_MAX];
+        uint64_t seen[READERS_MAX];
     } old[HANDOVER_OLD_MAX];
     uint32_t old_count;
     void (*release)(void *value);

@@ -31,6 +31,11 @@ enum job_kind {
     JOB_PUSH,
     JOB_ADMIN,
 };
+/* It only reads what a user may see of orders: a reader does it (api/link.h), not the worker. */
+static inline bool job_kind_is_view(enum job_kind kind)
+{
+    return kind == JOB_ORDER || kind == JOB_ORDERS || kind == JOB_PUSH;
+}
 /* Whose places a job takes (gateway/job_shares.h). The worker does the urgent ones first. */
 enum job_share {
     SHARE_ADMIN,
@@ -66,6 +71,7 @@ struct job {
     uint32_t quantity;
     /* JOB_ORDER: 0: any order will do. JOB_RETURN: by the worker, when the units were given back. */
     uint64_t version_seen;
+    uint64_t news_seen;     /* JOB_ORDER: news that its edge had heard when it was handed in */
     bool may_wait;          /* the edge has room for it to wait */
     uint64_t wait_until_ms; /* JOB_PUBLIC: set by the worker with JOB_NOT_YET */
     /* JOB_PUBLIC, JOB_OUTSIDE, JOB_ADMIN: spans point into `request` */

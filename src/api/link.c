@@ -10,36 +10,55 @@
 enum { NOTE_SLOTS = 4096 };
 static_assert((int)NOTE_SLOTS >= 2 * (int)JOB_SLOTS, "notes have room beside all jobs");
 
+/* Between one edge and one reader of order views. */
+struct view_link {
+    struct ring asked, answered; /* struct job * */
+    uint32_t there;              /* the edge's: jobs that are at the reader */
+};
 struct edge_link {
     struct ring urgent, usual; /* struct job * */
     struct ring notes;         /* struct link_note */
     struct wake *wake;
-    bool told;   /* the edge is to be woken */
-    bool missed; /* the ring was full: tell "many" when it has room */
+    bool told;               /* the edge is to be woken */
+    bool missed;             /* the ring was full: tell "many" when it has room */
+    struct view_link *views; /* by reader */
 };
 struct link {
     struct arena arena;
-    struct wake *worker;
-    uint32_t edges;
+    struct wake *worker, *view_wakes[VIEW_READERS_MAX];
+    uint32_t edges, view_readers;
     bool held; /* what is said is not shown yet */
     struct edge_link each[EDGES_MAX];
     _Atomic bool away, stopped;
     _Atomic uint64_t lag;
 };
 
-enum status link_open(struct link **out, uint32_t edges)
+static void views_create(struct link *link, struct edge_link *edge)
 {
-    const size_t rings =
-        edges * (2 * JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct link_note) + 512);
+    edge->views = arena_take(&link->arena, link->view_readers, sizeof *edge->views);
+    for (uint32_t i = 0; i < link->view_readers; i++) {
+        ring_create(&edge->views[i].asked, &link->arena, VIEW_SLOTS, sizeof(struct job *));
+        ring_create(&edge->views[i].answered, &link->arena, VIEW_SLOTS, sizeof(struct job *));
+    }
+}
+
+enum status link_open(struct link **out, uint32_t edges, uint32_t view_readers)
+{
+    const size_t views =
+        view_readers * (sizeof(struct view_link) + 2 * VIEW_SLOTS * sizeof(struct job *) + 512);
+    const size_t rings = edges
+        * (2 * JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct link_note) + 512 + views);
     struct link *link = *out = arena_object(sizeof *link, rings);
-    invariant(edges <= EDGES_MAX);
+    invariant(edges <= EDGES_MAX && view_readers > 0 && view_readers <= VIEW_READERS_MAX);
     if (link == NULL)
         return STATUS_FULL;
     link->edges = edges;
+    link->view_readers = view_readers;
     for (uint32_t i = 0; i < edges; i++) {
         ring_create(&link->each[i].urgent, &link->arena, JOB_SLOTS, sizeof(struct job *));
         ring_create(&link->each[i].usual, &link->arena, JOB_SLOTS, sizeof(struct job *));
         ring_create(&link->each[i].notes, &link->arena, NOTE_SLOTS, sizeof(struct link_note));
+        views_create(link, &link->each[i]);
     }
     return STATUS_OK;
 }
@@ -59,13 +78,59 @@ void link_edge_wake(struct link *link, uint32_t edge, struct wake *wake)
     link->each[edge].wake = wake;
 }
 
+void link_view_wake(struct link *link, uint32_t reader, struct wake *wake)
+{
+    link->view_wakes[reader] = wake;
+}
+
+/* To the reader that has fewest: one that hangs gets no more than the others. */
+static void view_hand_in(struct link *link, struct edge_link *mine, struct job *job)
+{
+    uint32_t to = 0;
+    for (uint32_t i = 1; i < link->view_readers; i++)
+        if (mine->views[i].there < mine->views[to].there)
+            to = i;
+    invariant(ring_push(&mine->views[to].asked, &job));
+    mine->views[to].there++;
+    wake_signal(link->view_wakes[to]);
+}
+
 void link_hand_in(struct link *link, uint32_t edge, struct job *job)
 {
     struct edge_link *mine = &link->each[edge];
     job->edge = edge;
     /* There are fewer jobs than slots. */
+    if (job_kind_is_view(job->kind)) {
+        view_hand_in(link, mine, job);
+        return;
+    }
     invariant(ring_push(job_share_is_urgent(job->share) ? &mine->urgent : &mine->usual, &job));
     wake_signal(link->worker);
+}
+
+/* The next job of a ring, which has room for another one then; NULL: none. */
+static struct job *job_of(struct ring *ring)
+{
+    struct job **slot = ring_peek(ring);
+    struct job *job = slot == NULL ? NULL : *slot;
+    if (job != NULL) {
+        ring_pop(ring);
+        ring_release(ring);
+    }
+    return job;
+}
+
+static bool view_take_back(struct link *link, struct edge_link *mine, struct link_note *note)
+{
+    for (uint32_t i = 0; i < link->view_readers; i++) {
+        struct job *job = job_of(&mine->views[i].answered);
+        if (job == NULL)
+            continue;
+        mine->views[i].there--;
+        *note = (struct link_note){ .job = job };
+        return true;
+    }
+    return false;
 }
 
 bool link_take_back(struct link *link, uint32_t edge, struct link_note *note)
@@ -77,19 +142,24 @@ bool link_take_back(struct link *link, uint32_t edge, struct link_note *note)
         ring_pop(ring);
     }
     ring_release(ring);
-    return slot != NULL;
+    return slot != NULL || view_take_back(link, &link->each[edge], note);
 }
 
 struct job *link_next(struct link *link, uint32_t edge, bool urgent)
 {
-    struct ring *ring = urgent ? &link->each[edge].urgent : &link->each[edge].usual;
-    struct job **slot = ring_peek(ring);
-    struct job *job = slot == NULL ? NULL : *slot;
-    if (job != NULL) {
-        ring_pop(ring);
-        ring_release(ring);
-    }
-    return job;
+    return job_of(urgent ? &link->each[edge].urgent : &link->each[edge].usual);
+}
+
+struct job *link_view_next(struct link *link, uint32_t reader, uint32_t edge)
+{
+    return job_of(&link->each[edge].views[reader].asked);
+}
+
+void link_view_return(struct link *link, uint32_t reader, struct job *job)
+{
+    const struct edge_link *edge = &link->each[job->edge];
+    invariant(ring_push(&edge->views[reader].answered, &job));
+    wake_signal(edge->wake);
 }
 
 static void say(struct link *link, struct edge_link *edge, const struct link_note *note)

@@ -4,6 +4,10 @@
  * changed: one ring for both, so that a note never overtakes the answer it is about. The worker also leaves
  * here how it fares, for /readyz.
  *
+ * Jobs that only show a user its orders (job_kind_is_view) do not pass the worker: each edge has two rings
+ * with each reader of order views (worker/view_readers.h), and hands a job to the one that has fewest of
+ * its jobs. A note may overtake the answer of a reader; gateway/waits.c and push_table.h are ready for that.
+ *
  * Bounded: there are fewer jobs than slots, so a job is never refused. Of notes it is enough to know that
  * there were some: when a ring has no room, the edge gets one note about "many" as soon as it has.
  * Threads: as said below. Memory: one arena at open. */
@@ -14,11 +18,12 @@
 #include "base/thread.h"
 
 struct link;
-MUST_CHECK enum status link_open(struct link **link, uint32_t edges);
+MUST_CHECK enum status link_open(struct link **link, uint32_t edges, uint32_t view_readers);
 void link_close(struct link *link); /* accepts NULL */
 /* Before the threads run. */
 void link_worker_wake(struct link *link, struct wake *wake);
 void link_edge_wake(struct link *link, uint32_t edge, struct wake *wake);
+void link_view_wake(struct link *link, uint32_t reader, struct wake *wake);
 
 /* Edge threads. */
 struct link_note {
@@ -39,6 +44,10 @@ void link_hold(struct link *link);
 void link_release(struct link *link);
 /* Wakes the edges that were told something; once for all that a turn has to say. Not while it is held. */
 void link_flush(struct link *link);
+
+/* A reader of order views. */
+struct job *link_view_next(struct link *link, uint32_t reader, uint32_t edge); /* NULL: none */
+void link_view_return(struct link *link, uint32_t reader, struct job *job); /* the edge is woken */
 
 /* Any thread. */
 struct worker_health {

@@ -109,6 +109,7 @@ static const struct entry entries[] = {
     TEXT("queue", "kind", queue_kind, "journal"),
     TEXT("store", "kind", store_kind, "sqlite"),
     TEXT("store", "url", store_url, ""),
+    NUMBER("store", "connections", store_connections, 3, 16, "4"),
     TEXT("store", "password_file", store_password_file, ""),
     NUMBER("orders", "lag_max", lag_max, 1000, 100000000, "500000"),
     NUMBER("orders", "cache_mib", cache_mib, 4, 65536, "256"),

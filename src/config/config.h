@@ -89,6 +89,7 @@ struct config {
     char queue_kind[CONFIG_TEXT];     /* journal, stream or kafka */
     char store_kind[CONFIG_TEXT];     /* sqlite, postgres or mysql */
     char store_url[CONFIG_TEXT];      /* of a database server */
+    uint64_t store_connections;
     char store_password_file[CONFIG_TEXT];
     /* [orders] */
     uint64_t lag_max;                 /* records that orders may lag before wins stop */

@@ -26,6 +26,8 @@ enum {
     PORTS_MAX = EDGES_MAX + 4, /* edges; the store thread's own, its pump's, reconciliation's, rooms' */
     RING_SLOTS = 4096,         /* requests and answers between one thread and the inventory */
     JOB_SLOTS = 2048,          /* jobs between one edge and the store thread */
+    VIEW_SLOTS = 512,          /* jobs between one edge and one reader of order views */
+    VIEW_READERS_MAX = 13,     /* of store.connections */
     BACKGROUND_NICE = 10,      /* of threads that let selling go first */
 
     RECORD_BYTES_MAX = 256,   /* one journal record with its header */
@@ -54,6 +56,7 @@ enum {
 
 static_assert((RING_SLOTS & (RING_SLOTS - 1)) == 0, "ring index uses a mask");
 static_assert((JOB_SLOTS & (JOB_SLOTS - 1)) == 0, "ring index uses a mask");
+static_assert((VIEW_SLOTS & (VIEW_SLOTS - 1)) == 0, "ring index uses a mask");
 static_assert(ORDER_BATCH_MAX <= BATCH_RECORDS_MAX,
     "a store batch is part of a journal batch or more of them");
 

@@ -2,7 +2,8 @@
 /* contract/order_store.h: the third seam: the database of record. Everything that one batch of
  * queue records changes goes into one transaction together with the position: orders, stock with
  * version, user counters, stock events, dead letters. Prepared statements only.
- * Thread: the store thread only; a reader (reader_open) has a thread of its own.
+ * Threads: a store belongs to one thread at a time, whatever is called; `interrupt` is for any. Each reader
+ * (reader_open) is a store of its own for a thread of its own: readers and the one that writes run at once.
  * Errors: STATUS_REFUSED: the database refused a row, nothing was written (`refusal` tells which
  * and why); STATUS_AWAY: it can't be reached, is full or busy, nothing was written, try again
  * later; STATUS_UNKNOWN: the same, but the commit failed in the middle, so it may be there after a
@@ -247,6 +248,10 @@ struct order_store_ops {
      * committed, each call at one moment. It never makes this one wait. It is closed first. NULL: this store
      * has none. */
     enum status (*reader_open)(struct order_store *, struct order_store **reader);
+    /* Of a reader: its calls up to moment_end see one moment, that of the first of them. A call that failed
+     * is the last one: moment_end, and begin again. */
+    enum status (*moment_begin)(struct order_store *reader);
+    void (*moment_end)(struct order_store *reader);
     /* Any thread: a call that runs on this reader ends soon, with STATUS_AWAY. */
     void (*interrupt)(struct order_store *reader);
     /* 0 and "" for a new database. data_id ties journal and database together. */

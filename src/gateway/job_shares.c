@@ -25,6 +25,7 @@ static const struct share_row rows[JOB_SHARES] = {
 };
 static_assert(24 + 256 + 128 + 256 + 1024 + 256 + 64 < JOB_SLOTS,
     "the worker's rings always have room for a job");
+static_assert(256 + 64 < VIEW_SLOTS, "and those of the order views");
 
 size_t job_shares_bytes(void)
 {

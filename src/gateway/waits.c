@@ -3,6 +3,7 @@
 
 #include "gateway/exchange.h"
 #include "gateway/jobs.h"
+#include "gateway/news_marks.h"
 #include "gateway/reply.h"
 #include "gateway/routes_state.h"
 
@@ -10,6 +11,7 @@ struct waits {
     struct wait rows[WAITS_MAX];
     uint32_t count;
     uint64_t look_ms; /* the next look at them by time */
+    struct news_marks news;
 };
 
 size_t waits_bytes(void)
@@ -49,6 +51,7 @@ static bool job_start(struct routes *routes, const struct wait *wait, bool may_w
     job->item = wait->item;
     job->quantity = wait->quantity;
     job->version_seen = wait->version_seen;
+    job->news_seen = routes->waits->news.count;
     job->wait_until_ms = wait->until_ms;
     job->may_wait = may_wait;
     job_hand_in(routes, job);
@@ -65,7 +68,7 @@ void wait_start(struct routes *routes, const struct wait *wait)
 
 void wait_add(struct routes *routes, const struct job *job)
 {
-    const struct wait wait = { .kind = job->kind == JOB_PUBLIC ? JOB_PAYMENT : (uint8_t)job->kind,
+    struct wait wait = { .kind = job->kind == JOB_PUBLIC ? JOB_PAYMENT : (uint8_t)job->kind,
         .to = job->to,
         .user = job->user,
         .ticket = job->ticket,
@@ -73,6 +76,10 @@ void wait_add(struct routes *routes, const struct job *job)
         .until_ms = job->wait_until_ms,
         .item = job->item,
         .quantity = job->quantity };
+    wait.called =
+        job->kind == JOB_ORDER && news_since(&routes->waits->news, job->ticket, job->news_seen);
+    if (wait.called && job_start(routes, &wait, true))
+        return;
     if (routes->waits->count == WAITS_MAX) {
         complete_problem(routes, &wait.to, PROBLEM_TOO_POPULAR);
         return;
@@ -103,6 +110,7 @@ static void sweep(struct routes *routes, bool news, ticket_number ticket, uint64
 
 void waits_news(struct routes *routes, ticket_number ticket, uint64_t now_ms)
 {
+    news_mark(&routes->waits->news, ticket);
     if (routes->waits->count > 0)
         sweep(routes, true, ticket, now_ms);
 }

@@ -3,6 +3,8 @@
  * address to pay at, returns of units until these are there. A request that waits holds no job: its job is
  * handed in again when the order has changed, and when the time is up. Once half of the table is taken, one
  * user has WAITS_PER_USER of it at most; a request that may not wait is answered at once.
+ * An order view is read beside the worker (api/link.h), so news of its order may come before its job is
+ * back: the job then saw the order as it was before, and is handed in again at once.
  * Thread: the edge's own. Memory: from the arena at create. */
 #ifndef STAMPEDE_GATEWAY_WAITS_H
 #define STAMPEDE_GATEWAY_WAITS_H

@@ -9,6 +9,7 @@
 #include "store/sqlite/sqlite.h"
 #include "store/store.h"
 #include "verify/verify.h"
+#include "worker/store_readers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,14 @@ enum status database_open(struct order_store **store, const struct config *confi
     if (status != STATUS_OK)
         snprintf(error, CONFIG_ERROR, "database: %s", what);
     return status;
+}
+
+struct database_shares database_shares(const struct config *config)
+{
+    enum { OWN = 1, LEAST = 3 }; /* the worker's */
+    const uint32_t readers = (uint32_t)config->store_connections - OWN;
+    const uint32_t operators = readers < LEAST ? 1 : STORE_READERS_MAX;
+    return (struct database_shares){ .view_readers = readers - operators, .operator_readers = operators };
 }
 
 /* For `stampede verify`: see verify_open. */

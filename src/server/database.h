@@ -11,6 +11,11 @@
  * there: `stampede store migrate` makes them. */
 MUST_CHECK enum status database_open(
     struct order_store **store, const struct config *, const char *path, char error[CONFIG_ERROR]);
+/* What store.connections are for; one is the worker's. */
+struct database_shares {
+    uint32_t view_readers, operator_readers;
+};
+struct database_shares database_shares(const struct config *);
 int store_main(int argc, char **argv);          /* stampede store migrate */
 int verify_command_main(int argc, char **argv); /* stampede verify, of a server's database too */
 

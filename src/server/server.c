@@ -151,7 +151,8 @@ static void switched(void *context)
 
 static bool worker_make(struct server *server)
 {
-    if (link_open(&server->link, server->edge_count) != STATUS_OK)
+    const struct database_shares shares = database_shares(&server->config);
+    if (link_open(&server->link, server->edge_count, shares.view_readers) != STATUS_OK)
         return failed(server, "no memory for the way to the store thread");
     if (rooms_open(&server->rooms, server->host.inventory, (uint32_t)server->config.sales_max) != STATUS_OK)
         return failed(server, "no memory for the waiting rooms");
@@ -172,6 +173,8 @@ static bool worker_make(struct server *server)
         .folder = server->folder.root,
         .high_water = &server->high_water,
         .edges = server->edge_count,
+        .view_readers = shares.view_readers,
+        .operator_readers = shares.operator_readers,
         .link = server->link,
         .limits = server->limits.limits,
         .spent = server->human.spent,
@@ -298,7 +301,7 @@ static bool server_open(struct server *server)
         : cores > EDGES_MAX                          ? EDGES_MAX
                                                      : (uint32_t)cores;
     server->host_on_edge = cores <= FEW_CORES || server->edge_count == 1;
-    server->turns.readers = server->edge_count;
+    server->turns.readers = server->edge_count + database_shares(&server->config).view_readers;
     server->config.connections_max =
         file_limit_raise(server->edge_count, (uint32_t)server->config.connections_max);
     answers_create();

@@ -129,6 +129,18 @@ static enum status store_reader_open(struct order_store *handle, struct order_st
     return STATUS_OK;
 }
 
+static enum status store_moment_begin(struct order_store *handle)
+{
+    struct sql_connection *connection = store_of(handle)->connection;
+    return connection->driver->begin_view(connection);
+}
+
+static void store_moment_end(struct order_store *handle)
+{
+    struct sql_connection *connection = store_of(handle)->connection;
+    connection->driver->rollback(connection); /* it only lets go */
+}
+
 static void store_interrupt(struct order_store *handle)
 {
     struct sql_connection *connection = store_of(handle)->connection;
@@ -147,6 +159,8 @@ static const struct order_store_ops store_ops = {
     .admin = &store_admin_ops,
     .close = store_close,
     .reader_open = store_reader_open,
+    .moment_begin = store_moment_begin,
+    .moment_end = store_moment_end,
     .interrupt = store_interrupt,
     .identity = store_identity,
     .identity_set = store_identity_set,

@@ -34,10 +34,7 @@ static void answer_take_back(struct job *job, enum status status)
 {
     if (job->share == SHARE_SANDBOX)
         return;
-    if (job->kind == JOB_PUSH)
-        job->result = JOB_NOT_YET;
-    else
-        job_reply_status(job, status);
+    job_reply_status(job, status);
 }
 
 static void answers_take_back(struct job_group *group, enum status status)

@@ -15,68 +15,6 @@
 #include "worker/returns.h"
 #include "worker/worker_parts.h"
 
-enum { ORDERS_SHOWN = 100 };
-
-/* The edge has asked the inventory already: the ticket is this user's, or it is forgotten (no
- * item). Not in the store yet means: being written. */
-void worker_order_job(struct worker *worker, struct job *job)
-{
-    struct order order;
-    struct text body = job_body(job);
-    const enum status status =
-        worker->config.store->ops->order_by_ticket(worker->config.store, job->ticket, &order);
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND) {
-        job_reply_status(job, status);
-        return;
-    }
-    const bool news = status == STATUS_OK && order.version != job->version_seen;
-    if (!news && job->may_wait) {
-        job->result = JOB_NOT_YET;
-        return;
-    }
-    if (status == STATUS_OK ? order.user != job->user : job->item == 0) {
-        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
-        return;
-    }
-    if (status == STATUS_OK) {
-        order_json(&worker->views, &order, &body);
-    } else {
-        order_ids_json(&worker->views, job->ticket, &body);
-        text_format(&body, ",\"state\":\"creating\",\"item\":%u,\"quantity\":%u}", job->item,
-            job->quantity);
-    }
-    job_reply_json(job, 200, &body);
-}
-
-enum status worker_orders_text(struct worker *worker, const struct job *job, struct text *out)
-{
-    struct order orders[ORDERS_SHOWN];
-    const struct order_filter filter = { .user = job->user };
-    ticket_number next;
-    uint32_t count = 0;
-    const enum status status = worker->config.store->ops->orders_list(
-        worker->config.store, &filter, orders, ORDERS_SHOWN, &count, &next);
-    if (status != STATUS_OK)
-        return status;
-    text_literal(out, "\"orders\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        text_string(out, i == 0 ? "" : ",");
-        order_json(&worker->views, &orders[i], out);
-    }
-    text_literal(out, "]");
-    return STATUS_OK;
-}
-
-void worker_orders_job(struct worker *worker, struct job *job)
-{
-    struct text body = job_body(job);
-    text_literal(&body, "{");
-    const enum status status = worker_orders_text(worker, job, &body);
-    text_literal(&body, "}");
-    if (job_ok(job, status))
-        job_reply_json(job, 200, &body);
-}
-
 static void move_refuse(struct job *job, const struct order_move *move, const struct order *order)
 {
     char bytes[96];

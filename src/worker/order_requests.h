@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/order_requests.h: orders shown and moved: a user's own for the public API, any for the
- * admin's.
+/* worker/order_requests.h: orders moved: a user's own for the public API, any for the admin's.
  * Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_ORDER_REQUESTS_H
 #define STAMPEDE_WORKER_ORDER_REQUESTS_H
@@ -14,12 +13,6 @@ struct order;
 struct order_move;
 struct text;
 struct worker;
-
-void worker_order_job(struct worker *worker, struct job *job);
-void worker_orders_job(struct worker *worker, struct job *job);
-/* "orders":[…] of the job's user, the newest ones. */
-MUST_CHECK enum status worker_orders_text(struct worker *worker, const struct job *job, struct text *out);
-void worker_push_job(struct worker *worker, struct job *job); /* push_text.c */
 
 /* Makes the move; answers the job unless it is done or repeated (then: true). */
 MUST_CHECK bool worker_order_move(struct worker *worker, struct job *job,

@@ -35,15 +35,29 @@ enum status order_contact_json(
     return STATUS_OK;
 }
 
+static bool catalog_currency(const struct order_views *views, item_id id, char currency[4])
+{
+    if (views->catalog == NULL)
+        return false;
+    if (views->turns != NULL)
+        reader_enter(views->turns, views->reader, views->entered);
+    const struct catalog *catalog = handover_get(views->catalog);
+    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
+    if (item != NULL)
+        memcpy(currency, catalog_product_of(catalog, item)->currency, 4);
+    if (views->turns != NULL)
+        reader_left(views->turns, views->reader);
+    return item != NULL;
+}
+
 /* From the catalog; of a sale that is not public, from the store. "": the store is away. */
 static void order_currency(const struct order_views *views, item_id id, char currency[4])
 {
-    const struct catalog *catalog = views->catalog == NULL ? NULL : handover_get(views->catalog);
-    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, id);
     struct item row = { 0 };
-    if (item == NULL)
-        (void)!views->store->ops->item_get(views->store, id, &row);
-    memcpy(currency, item != NULL ? catalog_product_of(catalog, item)->currency : row.currency, 4);
+    if (catalog_currency(views, id, currency))
+        return;
+    (void)!views->store->ops->item_get(views->store, id, &row);
+    memcpy(currency, row.currency, 4);
 }
 
 void order_json(const struct order_views *views, const struct order *order, struct text *out)

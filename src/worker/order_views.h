@@ -17,13 +17,17 @@ struct job;
 struct order;
 struct order_store;
 struct payment;
+struct reader_turns;
 struct text;
 
 /* What they are written from. */
 struct order_views {
     const struct funnel_keys *keys;
     struct order_store *store;
-    struct handover *catalog; /* NULL: everything is read from the store */
+    struct handover *catalog;   /* NULL: everything is read from the store */
+    struct reader_turns *turns; /* of a thread that is not the catalog's own; NULL: it is */
+    uint32_t reader;            /* which of its readers */
+    uint64_t *entered;          /* see reader_enter (api/handover.h) */
     const struct customers *customers;
     bool sandbox; /* it handles the payments: all orders are tests */
 };

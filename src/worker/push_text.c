@@ -7,9 +7,8 @@
 #include "base/hash.h"
 #include "contract/order_state.h"
 #include "contract/order_store.h"
-#include "worker/order_requests.h"
 #include "worker/order_views.h"
-#include "worker/worker_parts.h"
+#include "worker/view_requests.h"
 
 static const char *event_name(const struct order *order, bool told_before)
 {
@@ -18,18 +17,17 @@ static const char *event_name(const struct order *order, bool told_before)
     return order->version == 1 && !told_before ? "created" : "changed";
 }
 
-static enum status order_text(struct worker *worker, struct job *job, struct text *out)
+static enum status order_text(const struct order_views *views, struct job *job, struct text *out)
 {
     struct order order;
-    const enum status status =
-        worker->config.store->ops->order_by_ticket(worker->config.store, job->ticket, &order);
+    const enum status status = views->store->ops->order_by_ticket(views->store, job->ticket, &order);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK; /* a note for an order that was not to be */
     if (status != STATUS_OK || order.user != job->user)
         return status;
     text_format(out, "{\"type\":\"order\",\"event\":\"%s\",\"version\":%llu,\"order\":",
         event_name(&order, job->version_seen != 0), (unsigned long long)order.version);
-    order_json(&worker->views, &order, out);
+    order_json(views, &order, out);
     text_literal(out, "}");
     /* Not the version alone: a payment that was started shows before the order moves. */
     const uint64_t told = order.version << 32 | hash_crc32c(0, out->data, out->size);
@@ -39,11 +37,7 @@ static enum status order_text(struct worker *worker, struct job *job, struct tex
     return STATUS_OK;
 }
 
-void worker_push_job(struct worker *worker, struct job *job)
+enum status view_push_text(const struct order_views *views, struct job *job, struct text *out)
 {
-    struct text out = job_body(job);
-    const enum status status =
-        job->ticket != 0 ? order_text(worker, job, &out) : worker_orders_text(worker, job, &out);
-    job->result = status == STATUS_OK ? JOB_REPLY : JOB_NOT_YET;
-    job->body_size = out.overflow ? 0 : out.size;
+    return job->ticket != 0 ? order_text(views, job, out) : view_orders_text(views, job, out);
 }

@@ -34,7 +34,7 @@ struct store_readers {
     struct store_readers_config config;
     _Atomic bool stop;
     uint32_t count; /* of readers that run: the first ones */
-    struct reader list[STORE_READERS];
+    struct reader list[STORE_READERS_MAX];
     struct job_line line; /* those that wait for a reader */
 };
 
@@ -81,7 +81,8 @@ static bool reader_start(struct store_readers *readers, struct reader *reader)
 void store_readers_start(struct store_readers *readers)
 {
     const bool can = readers->config.store->ops->reader_open != NULL;
-    while (can && readers->count < STORE_READERS && reader_start(readers, &readers->list[readers->count]))
+    while (can && readers->count < readers->config.count
+        && reader_start(readers, &readers->list[readers->count]))
         readers->count++;
 }
 
@@ -168,6 +169,7 @@ struct store_readers *store_readers_open(
     struct arena *arena, const struct store_readers_config *config, struct task *task)
 {
     struct store_readers *readers = arena_take(arena, 1, sizeof *readers);
+    invariant(config->count <= STORE_READERS_MAX);
     readers->config = *config;
     *task = (struct task){ .name = "readers",
         .self = readers,

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-enum { STORE_READERS = 2 };
+enum { STORE_READERS_MAX = 2 };
 
 struct arena;
 struct job;
@@ -23,6 +23,7 @@ struct store_readers;
 struct store_readers_config {
     struct order_store *store; /* the worker's own */
     struct wake *wake;         /* the worker's */
+    uint32_t count;            /* of readers */
     void (*read)(void *context, struct order_store *reader, struct job *job);
     void (*done)(void *context, struct job *job); /* the job is answered */
     void *context;

@@ -103,10 +103,7 @@ void worker_job_read(void *self, struct job *job)
 
 /* Those that read the database only are done at once, or by a reader; the others go on errands. */
 static void (*const doers[])(struct worker *, struct job *) = {
-    [JOB_ORDER] = worker_order_job,
-    [JOB_ORDERS] = worker_orders_job,
     [JOB_OUTSIDE] = worker_outside_job,
-    [JOB_PUSH] = worker_push_job,
     [JOB_ADMIN] = NULL,
 };
 

@@ -67,6 +67,7 @@ struct worker_config {
     struct disk *folder;           /* the data folder, for the file high-water */
     struct high_water *high_water; /* NULL: none is kept */
     uint32_t edges;
+    uint32_t view_readers, operator_readers; /* connections for them */
     struct link *link;
     struct limits *limits;              /* set by the switches */
     const struct spent *spent, *tokens; /* what was used: challenges and passes; the shop's tokens */

@@ -34,6 +34,7 @@
 #include "worker/schedule.h"
 #include "worker/store_readers.h"
 #include "worker/unpaid_orders.h"
+#include "worker/view_readers.h"
 #include "worker/webhooks.h"
 #include "worker/worker_parts.h"
 
@@ -255,10 +256,24 @@ static enum status tasks_open(
     worker->readers = store_readers_open(arena,
         &(struct store_readers_config){ .store = config->store,
             .wake = &worker->wake,
+            .count = config->operator_readers,
             .read = worker_read_job,
             .done = worker_job_read,
             .context = worker },
         &worker->tasks[TASK_READERS]);
+    status = view_readers_open(&worker->view_readers, arena,
+        &(struct view_readers_config){ .store = config->store,
+            .link = config->link,
+            .edges = config->edges,
+            .count = config->view_readers,
+            .views = &worker->views,
+            .turns = config->turns },
+        &worker->tasks[TASK_VIEWS]);
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR, "the database gives no connection to show orders: %s",
+            status_name(status));
+        return status;
+    }
     gateway_tasks_open(worker, config);
     money_tasks_open(worker, config);
     status = order_tasks_open(worker, config);
@@ -330,7 +345,7 @@ enum status worker_start(struct worker *worker, uint16_t port, char *error)
     const enum status status = money_start(worker->money, port, error);
     worker->views.sandbox = money_bank(worker->money) != NULL;
     page_export_start(worker->pages, port);
-    return status;
+    return status == STATUS_OK ? view_readers_start(worker->view_readers) : status;
 }
 
 void worker_close(struct worker *worker)

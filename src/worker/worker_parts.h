@@ -33,6 +33,7 @@ struct sale_report;
 struct sandbox_api;
 struct store_readers;
 struct unpaid_orders;
+struct view_readers;
 struct webhooks;
 
 /* In the order of their turns. */
@@ -43,6 +44,7 @@ enum worker_task {
     TASK_CALLS,
     TASK_SANDBOX,
     TASK_READERS,
+    TASK_VIEWS,
     TASK_MONEY,
     TASK_FINDINGS,
     TASK_PICTURES,
@@ -104,6 +106,7 @@ struct worker {
     struct sandbox_api *sandbox;
     struct store_readers *readers;
     struct unpaid_orders *unpaid;
+    struct view_readers *view_readers;
     struct webhooks *webhooks;
 };
 

@@ -35,7 +35,7 @@ static void run_open(struct group_run *run, struct world *world)
 {
     run->world = world;
     const bool opened = arena_open(&run->arena, GROUP_ARENA) == STATUS_OK
-        && wake_open(&run->wake) == STATUS_OK && link_open(&run->link, 1) == STATUS_OK;
+        && wake_open(&run->wake) == STATUS_OK && link_open(&run->link, 1, 1) == STATUS_OK;
     invariant(opened);
     link_edge_wake(run->link, 0, &run->wake);
     run->group = job_group_open(&run->arena, &world->sim_store.store, run->link, &run->task);

@@ -2,8 +2,13 @@
 """What must hold for the server on any database server; the test files name the kind."""
 import os
 
+import time
+
 from kit import databases
 from kit.harness import Buyer, Server, equal, eventually, rule, run, true
+
+
+VIEWS_S = 10  # for a hundred of them, on a busy machine
 
 
 def run_on(kind):
@@ -40,6 +45,22 @@ def run_on(kind):
         equal(buyer.order(ticket)["state"], "paid")
         equal(number("SELECT count(*) FROM orders WHERE state = 2"), 1)
         equal(number("SELECT sold FROM items"), 1)
+
+    @rule
+    def while_somebody_holds_the_row_of_an_item_orders_are_shown():
+        item = server.open_item(total=5)
+        buyer = Buyer(server)
+        ticket = buyer.win(item)["ticket"]
+        eventually(lambda: buyer.order(ticket)["state"] == "pending", "no order")
+        with databases.holding(kind, name, f"SELECT id FROM items WHERE id = {item} FOR UPDATE"):
+            late = Buyer(server)
+            late.win(item)  # its order can't be written now
+            began = time.monotonic()
+            for _ in range(50):
+                equal(buyer.get(f"/v1/tickets/{ticket}").status, 200)
+                equal(len(buyer.get("/v1/orders").json()["orders"]), 1)
+            true(time.monotonic() - began < VIEWS_S, "views waited for the row")
+        eventually(lambda: len(late.get("/v1/orders").json()["orders"]) == 1, "no order after the row was free")
 
     @rule
     def after_a_kill_everything_that_was_told_is_there():

@@ -6,6 +6,7 @@
 runs any test file with its orders in PostgreSQL (mysql and tools/with-mariadb: in MariaDB). Each Server of the kit then
 has a database of its own. Tests that read the SQLite file themselves can't run so.
 """
+import contextlib
 import itertools
 import os
 import shutil
@@ -25,15 +26,18 @@ def beside(kind):
         os.execv(path, [path, sys.executable, os.path.realpath(sys.argv[0]), *sys.argv[1:]])
 
 
-def client(kind, *words, sql):
-    """What the server's own client answers."""
+def command_of(kind, *words, sql):
     if kind == "postgres":
         program = shutil.which("psql") or "psql"
-        command = [program, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", *words, "-c", sql]
-    else:
-        root = os.environ["STAMPEDE_TEST_MYSQL_ROOT"]
-        socket = root.partition("socket=")[2]
-        command = ["mariadb", "--no-defaults", f"--socket={socket}", "--user=root", "-N", "-B", *words, "-e", sql]
+        return [program, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", *words, "-c", sql]
+    root = os.environ["STAMPEDE_TEST_MYSQL_ROOT"]
+    socket = root.partition("socket=")[2]
+    return ["mariadb", "--no-defaults", "--unbuffered", f"--socket={socket}", "--user=root", "-N", "-B", *words, "-e", sql]
+
+
+def client(kind, *words, sql):
+    """What the server's own client answers."""
+    command = command_of(kind, *words, sql=sql)
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     if done.returncode != 0:
         raise RuntimeError(f"{command[0]}: {done.stderr}")
@@ -60,6 +64,18 @@ def fresh(kind):
 def ask(kind, name, sql):
     """One answer of the database, as text."""
     return client(kind, url_of(kind, name), sql=sql) if kind == "postgres" else client(kind, name, sql=sql)
+
+
+@contextlib.contextmanager
+def holding(kind, name, sql):
+    """with holding(…): a transaction of another session holds what this statement locks."""
+    command = command_of(kind, url_of(kind, name) if kind == "postgres" else name, sql="")[:-2]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        holder.stdin.write(f"BEGIN;\n{sql};\n")
+        holder.stdin.flush()
+        if not holder.stdout.readline():
+            raise RuntimeError("the lock was not taken")
+        yield  # then its input ends, and the session with it
 
 
 def migrate(server):

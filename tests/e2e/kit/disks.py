@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A slow or broken disk under a server's journal, by a small library under it (slow_sync.c, built here)."""
+"""A slow or broken disk under a server's journal or database, by a small library under it (slow_sync.c, built here)."""
 import os
 import subprocess
 
@@ -20,19 +20,23 @@ def _library(folder):
 
 
 class SlowServer(Server):
-    """A server whose journal's syncs can be held up. The release build: a sanitizer wants to be the first library under a
+    """A server whose syncs can be held up. The release build: a sanitizer wants to be the first library under a
     program."""
 
     def __init__(self, settings=None):
         folder = temp_folder()
         library, self.why = _library(folder)
-        self.marks = {name: os.path.join(folder, name) for name in ("SLOW_SYNC", "FAIL_SYNC")}
+        self.marks = {name: os.path.join(folder, name) for name in ("SLOW_SYNC", "FAIL_SYNC", "SLOW_DATABASE")}
         super().__init__(settings=settings, binary=bots.binary(),
                          environment={"LD_PRELOAD": library or "", **self.marks})
 
     def held(self):
         """with server.held(): nothing becomes durable."""
         return _Mark(self, "SLOW_SYNC")
+
+    def database_held(self):
+        """with server.database_held(): a commit of the database does not end."""
+        return _Mark(self, "SLOW_DATABASE")
 
     def failing(self):
         """with server.failing(): the next sync writes, and then answers that it could not."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Put under a program with LD_PRELOAD: while the file $SLOW_SYNC is there, a sync of a journal segment
- * waits until it is gone (or a minute is over). With $FAIL_SYNC there, it fails instead. What a slow or
- * broken disk does, at the moment that a test wants. */
+ * waits until it is gone (or a minute is over). With $FAIL_SYNC there, it fails instead. $SLOW_DATABASE does
+ * the first to the database's log. What a slow or broken disk does, at the moment that a test wants. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ static int there(const char *name)
     return path != NULL && access(path, F_OK) == 0;
 }
 
-static int is_segment(int fd)
+/* Whether the path of the file has these words. */
+static int is_named(int fd, const char *words)
 {
     char link[64], path[512];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -23,7 +24,13 @@ static int is_segment(int fd)
     if (size <= 0)
         return 0;
     path[size] = 0;
-    return strstr(path, "/journal/segment-") != NULL;
+    return strstr(path, words) != NULL;
+}
+
+static void wait_for(const char *name)
+{
+    for (int i = 0; i < 6000 && there(name); i++)
+        usleep(10000);
 }
 
 int fdatasync(int fd)
@@ -31,10 +38,11 @@ int fdatasync(int fd)
     static int (*real)(int);
     if (real == NULL)
         *(void **)&real = dlsym(RTLD_NEXT, "fdatasync");
-    if (!is_segment(fd))
+    if (is_named(fd, "-wal"))
+        wait_for("SLOW_DATABASE");
+    if (!is_named(fd, "/journal/segment-"))
         return real(fd);
-    for (int i = 0; i < 6000 && there("SLOW_SYNC"); i++)
-        usleep(10000);
+    wait_for("SLOW_SYNC");
     if (there("FAIL_SYNC")) {
         (void)real(fd); /* the bytes are there; only the answer is bad */
         errno = EIO;

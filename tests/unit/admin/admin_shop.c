@@ -40,6 +40,8 @@ enum {
     PORT_RECONCILE,
     PORT_ROOMS,
     PORTS,
+    VIEW_READERS = 1,
+    OPERATOR_READERS = 2,
     WAIT_MS = 100,
     PATIENCE_MS = 60 * 1000, /* on a busy machine */
     TEXT_BYTES = 64 * 1024,
@@ -179,9 +181,9 @@ static void worker_make(char error[CONFIG_ERROR])
     handover_create(&shop.catalog, NULL, catalog_free);
     handover_create(&shop.bans, NULL, ban_set_free);
     key_ring_open(&shop.key_ring, shop.folder.root, &shop.turns);
-    shop.turns.readers = 1;
+    shop.turns.readers = 1 + VIEW_READERS;
     reader_left(&shop.turns, 0); /* the test holds none of what is shown to edges */
-    good(link_open(&shop.link, 1), "link");
+    good(link_open(&shop.link, 1, VIEW_READERS), "link");
     good(rooms_open(&shop.rooms, shop.host.inventory, (uint32_t)shop.config.sales_max), "rooms");
     good(customers_open(&shop.customers, 1, &shop.keys), "customers");
     const struct worker_config config = { .config = &shop.config,
@@ -198,6 +200,8 @@ static void worker_make(char error[CONFIG_ERROR])
         .queue = shop.queue,
         .folder = shop.folder.root,
         .edges = 1,
+        .view_readers = VIEW_READERS,
+        .operator_readers = OPERATOR_READERS,
         .link = shop.link,
         .limits = shop.limits.limits,
         .spent = shop.spent,

@@ -7,23 +7,28 @@
 
 #include <string.h>
 
-enum { EDGES = 2, JOBS = 16, MANY = 10 * 1000 };
+enum { EDGES = 2, VIEW_READERS = 2, JOBS = 16, MANY = 10 * 1000 };
 
 static struct link *link_of;
-static struct wake worker_wake, edge_wakes[EDGES];
+static struct wake worker_wake, edge_wakes[EDGES], view_wakes[VIEW_READERS];
 static struct job jobs[JOBS];
 
 static int setup(void **state)
 {
     (void)state;
-    assert_int_equal(link_open(&link_of, EDGES), STATUS_OK);
+    assert_int_equal(link_open(&link_of, EDGES, VIEW_READERS), STATUS_OK);
     assert_int_equal(wake_open(&worker_wake), STATUS_OK);
     link_worker_wake(link_of, &worker_wake);
     for (uint32_t i = 0; i < EDGES; i++) {
         assert_int_equal(wake_open(&edge_wakes[i]), STATUS_OK);
         link_edge_wake(link_of, i, &edge_wakes[i]);
     }
-    memset(jobs, 0, sizeof jobs);
+    for (uint32_t i = 0; i < VIEW_READERS; i++) {
+        assert_int_equal(wake_open(&view_wakes[i]), STATUS_OK);
+        link_view_wake(link_of, i, &view_wakes[i]);
+    }
+    for (uint32_t i = 0; i < JOBS; i++)
+        jobs[i] = (struct job){ .kind = JOB_PUBLIC };
     return 0;
 }
 
@@ -34,6 +39,8 @@ static int teardown(void **state)
     wake_close(&worker_wake);
     for (uint32_t i = 0; i < EDGES; i++)
         wake_close(&edge_wakes[i]);
+    for (uint32_t i = 0; i < VIEW_READERS; i++)
+        wake_close(&view_wakes[i]);
     return 0;
 }
 
@@ -65,6 +72,56 @@ static void urgent_jobs_have_a_way_of_their_own(void **state)
         assert_null(link_next(link_of, 0, !first));
         assert_ptr_equal(link_next(link_of, 0, first), &jobs[share]);
     }
+}
+
+static void views_do_not_pass_the_worker(void **state)
+{
+    (void)state;
+    static const enum job_kind views[] = { JOB_ORDER, JOB_ORDERS, JOB_PUSH };
+    struct link_note note;
+    for (uint32_t i = 0; i < 3; i++) {
+        jobs[i] = (struct job){ .kind = views[i], .share = i < 2 ? SHARE_VIEW : SHARE_PUSH };
+        link_hand_in(link_of, 1, &jobs[i]);
+        assert_null(link_next(link_of, 1, false));
+        assert_null(link_view_next(link_of, 0, 0)); /* another edge's */
+        assert_true(atomic_load(&view_wakes[0].pending) != 0);
+        assert_ptr_equal(link_view_next(link_of, 0, 1), &jobs[i]);
+        link_view_return(link_of, 0, &jobs[i]);
+        assert_true(atomic_load(&edge_wakes[1].pending) != 0);
+        assert_false(link_take_back(link_of, 0, &note));
+        assert_true(link_take_back(link_of, 1, &note) && note.job == &jobs[i]);
+    }
+    assert_true(atomic_load(&worker_wake.pending) == 0);
+}
+
+static void what_the_worker_holds_back_holds_no_view_back(void **state)
+{
+    (void)state;
+    struct link_note note;
+    jobs[0].kind = JOB_ORDER;
+    link_hold(link_of);
+    link_order_changed(link_of, 1, 11);
+    link_hand_in(link_of, 0, &jobs[0]);
+    link_view_return(link_of, 0, link_view_next(link_of, 0, 0));
+    assert_true(link_take_back(link_of, 0, &note) && note.job == &jobs[0]);
+    assert_false(link_take_back(link_of, 0, &note));
+}
+
+static void a_reader_that_hangs_gets_no_more_views_than_the_other_one_has(void **state)
+{
+    (void)state;
+    struct link_note note;
+    for (uint32_t i = 0; i < JOBS; i++) {
+        jobs[i].kind = JOB_ORDER;
+        link_hand_in(link_of, 0, &jobs[i]);
+        struct job *job = link_view_next(link_of, 1, 0); /* the first reader takes none */
+        if (job != NULL) {
+            link_view_return(link_of, 1, job);
+            assert_true(link_take_back(link_of, 0, &note) && note.job == job);
+        }
+    }
+    assert_ptr_equal(link_view_next(link_of, 0, 0), &jobs[0]);
+    assert_null(link_view_next(link_of, 0, 0));
 }
 
 static void a_note_never_overtakes_the_answer_before_it(void **state)
@@ -172,6 +229,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_job_comes_back_to_the_edge_that_handed_it_in, setup, teardown),
+        cmocka_unit_test_setup_teardown(views_do_not_pass_the_worker, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_worker_holds_back_holds_no_view_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_reader_that_hangs_gets_no_more_views_than_the_other_one_has, setup, teardown),
         cmocka_unit_test_setup_teardown(urgent_jobs_have_a_way_of_their_own, setup, teardown),
         cmocka_unit_test_setup_teardown(
             what_is_said_while_it_is_held_is_seen_after_the_release_in_order, setup, teardown),

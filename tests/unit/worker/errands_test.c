@@ -150,7 +150,7 @@ static void open_all(struct place *place)
     inventory.port.ops = &port_ops;
     memset(place, 0, sizeof *place);
     assert_int_equal(arena_open(&place->arena, 1 << 20), STATUS_OK);
-    assert_int_equal(link_open(&place->link, 1), STATUS_OK);
+    assert_int_equal(link_open(&place->link, 1, 1), STATUS_OK);
     place->group = job_group_open(&place->arena, &store, place->link, &place->group_task);
     const struct errands_config config = { .inventory = &the_inventory,
         .port = &inventory.port,

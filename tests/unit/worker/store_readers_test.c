@@ -68,10 +68,10 @@ static int setup(void **state)
     for (uint32_t i = 0; i < JOBS; i++)
         jobs[i] =
             (struct job){ .kind = JOB_ADMIN, .response = responses[i], .response_bytes = BODY_BYTES };
-    readers = store_readers_open(&arena,
-        &(struct store_readers_config){
-            .store = place.store, .wake = &wake, .read = job_read, .done = job_done },
-        &task);
+    const struct store_readers_config config = {
+        .store = place.store, .wake = &wake, .count = STORE_READERS_MAX, .read = job_read, .done = job_done
+    };
+    readers = store_readers_open(&arena, &config, &task);
     return 0;
 }
 
@@ -131,17 +131,17 @@ static void at_a_stop_every_job_is_answered(void **state)
     (void)state;
     store_readers_start(readers);
     for (uint32_t i = 0; i < JOBS; i++) {
-        jobs[i].may_wait = i < STORE_READERS;
+        jobs[i].may_wait = i < STORE_READERS_MAX;
         store_readers_add(readers, &jobs[i]);
     }
-    for (uint32_t i = 0; i < STORE_READERS; i++)
+    for (uint32_t i = 0; i < STORE_READERS_MAX; i++)
         signal_wait(&begun);
-    for (uint32_t i = 0; i < STORE_READERS; i++)
+    for (uint32_t i = 0; i < STORE_READERS_MAX; i++)
         sem_post(&go);
     tasks_end(&task, 1, 1);
     assert_int_equal(done, JOBS);
     for (uint32_t i = 0; i < JOBS; i++)
-        assert_int_equal(jobs[i].status, i < STORE_READERS ? 200 : 503);
+        assert_int_equal(jobs[i].status, i < STORE_READERS_MAX ? 200 : 503);
 }
 
 static void without_readers_the_worker_reads_itself(void **state)

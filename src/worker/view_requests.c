@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/view_requests.h"
+
+#include "api/job_reply.h"
+#include "contract/order_store.h"
+#include "worker/order_views.h"
+
+enum { ORDERS_SHOWN = 100 };
+
+/* The edge has asked the inventory already: the ticket is this user's, or it is forgotten (no
+ * item). Not in the store yet means: being written. */
+static enum status order_answer(const struct order_views *views, struct job *job)
+{
+    struct order order;
+    struct text body = job_body(job);
+    const enum status status = views->store->ops->order_by_ticket(views->store, job->ticket, &order);
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        return status;
+    const bool news = status == STATUS_OK && order.version != job->version_seen;
+    if (!news && job->may_wait) {
+        job->result = JOB_NOT_YET;
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK ? order.user != job->user : job->item == 0) {
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK) {
+        order_json(views, &order, &body);
+    } else {
+        order_ids_json(views, job->ticket, &body);
+        text_format(&body, ",\"state\":\"creating\",\"item\":%u,\"quantity\":%u}", job->item,
+            job->quantity);
+    }
+    job_reply_json(job, 200, &body);
+    return STATUS_OK;
+}
+
+enum status view_orders_text(const struct order_views *views, const struct job *job, struct text *out)
+{
+    struct order orders[ORDERS_SHOWN];
+    const struct order_filter filter = { .user = job->user };
+    ticket_number next;
+    uint32_t count = 0;
+    const enum status status =
+        views->store->ops->orders_list(views->store, &filter, orders, ORDERS_SHOWN, &count, &next);
+    if (status != STATUS_OK)
+        return status;
+    text_literal(out, "\"orders\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        text_string(out, i == 0 ? "" : ",");
+        order_json(views, &orders[i], out);
+    }
+    text_literal(out, "]");
+    return STATUS_OK;
+}
+
+static enum status orders_answer(const struct order_views *views, struct job *job)
+{
+    struct text body = job_body(job);
+    text_literal(&body, "{");
+    const enum status status = view_orders_text(views, job, &body);
+    text_literal(&body, "}");
+    if (status == STATUS_OK)
+        job_reply_json(job, 200, &body);
+    return status;
+}
+
+static enum status push_answer(const struct order_views *views, struct job *job)
+{
+    struct text out = job_body(job);
+    const enum status status = view_push_text(views, job, &out);
+    job->result = JOB_REPLY;
+    job->body_size = out.overflow ? 0 : out.size;
+    return status;
+}
+
+static void refuse(struct job *job, enum status status)
+{
+    if (job->kind == JOB_PUSH)
+        job->result = JOB_NOT_YET;
+    else
+        job_reply_status(job, status);
+}
+
+bool view_request_answer(const struct order_views *views, struct job *job)
+{
+    const enum status status = job->kind == JOB_PUSH ? push_answer(views, job)
+        : job->kind == JOB_ORDERS                    ? orders_answer(views, job)
+                                                     : order_answer(views, job);
+    if (status != STATUS_OK)
+        refuse(job, status);
+    return status == STATUS_OK;
+}
+
+void view_request_refuse(struct job *job)
+{
+    refuse(job, STATUS_AWAY);
+}
