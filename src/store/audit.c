@@ -8,6 +8,7 @@
 #include "store/parts.h"
 
 enum {
+    AUDIT_PAGE = 500, /* entries that are read at once */
     AUDIT_BYTES_MAX = HASH_SHA256_BYTES + 8 + 8 + 3 * 4 + sizeof((struct audit_entry *)0)->actor
         + sizeof((struct audit_entry *)0)->action + sizeof((struct audit_entry *)0)->detail,
 };
@@ -126,35 +127,64 @@ enum status store_audit_list(struct order_store *handle, uint64_t after,
         PAGE(entries, max, count));
 }
 
+/* As far as it was looked at. */
+struct audit_walk {
+    uint64_t seen, first_bad;
+    uint8_t hash[HASH_SHA256_BYTES];
+};
+
+/* A page of it: a database server sends what was asked for at once. */
+static enum status walk_on(struct store *store, struct audit_walk *walk, bool *more)
+{
+    const uint64_t before = walk->seen;
+    uint8_t stored[HASH_SHA256_BYTES];
+    struct sql_row *list;
+    enum status status = sql_query(store, audit_rows, VALUES(U64(before), U64(AUDIT_PAGE)), &list);
+    if (status != STATUS_OK)
+        return status;
+    while (walk->first_bad == 0 && (status = sql_next(list)) == STATUS_OK) {
+        struct audit_entry entry;
+        (void)!sql_columns_take(&entry_columns, list, &entry);
+        audit_hash(walk->hash, &entry, walk->hash);
+        walk->seen++;
+        if (entry.id != walk->seen || !row_is_whole(list, &entry) || !column_hash(list, 5, stored)
+            || memcmp(stored, walk->hash, sizeof stored) != 0)
+            walk->first_bad = walk->seen;
+    }
+    sql_finish(list);
+    *more = walk->first_bad == 0 && walk->seen == before + AUDIT_PAGE;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status chain_walk(struct store *store, struct audit_walk *walk)
+{
+    struct audit_head head;
+    bool more = true;
+    enum status status = audit_head_read(store, &head);
+    while (status == STATUS_OK && more)
+        status = walk_on(store, walk, &more);
+    if (status != STATUS_OK || walk->first_bad != 0)
+        return status;
+    if (walk->seen < head.entries)
+        walk->first_bad = walk->seen + 1; /* the end was cut off */
+    else if (walk->seen > head.entries || memcmp(head.hash, walk->hash, sizeof head.hash) != 0)
+        walk->first_bad = walk->seen;
+    return STATUS_OK;
+}
+
+/* Head and pages are of one moment: others may write meanwhile. */
 enum status store_audit_verify(struct order_store *handle, uint64_t *entries, uint64_t *first_bad)
 {
     struct store *store = store_of(handle);
-    uint8_t stored[HASH_SHA256_BYTES], hash[HASH_SHA256_BYTES] = { 0 };
-    uint64_t seen = 0;
-    struct audit_head head;
-    struct sql_row *list;
-    *entries = *first_bad = 0;
-    enum status status = audit_head_read(store, &head);
+    const struct driver *driver = store->connection->driver;
+    const bool views = store_is_alone(store);
+    struct audit_walk walk = { 0 };
+    enum status status = views ? driver->begin_view(store->connection) : STATUS_OK;
     if (status == STATUS_OK)
-        status = sql_query(store, audit_rows, VALUES(U64(0), U64(INT64_MAX)), &list);
-    if (status != STATUS_OK)
-        return status;
-    while (*first_bad == 0 && (status = sql_next(list)) == STATUS_OK) {
-        struct audit_entry entry;
-        (void)!sql_columns_take(&entry_columns, list, &entry);
-        audit_hash(hash, &entry, hash);
-        seen++;
-        if (entry.id != seen || !row_is_whole(list, &entry) || !column_hash(list, 5, stored)
-            || memcmp(stored, hash, sizeof hash) != 0)
-            *first_bad = seen;
-    }
-    sql_finish(list);
-    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
-        return status;
-    if (*first_bad == 0 && seen < head.entries)
-        *first_bad = seen + 1; /* the end was cut off */
-    else if (*first_bad == 0 && (seen > head.entries || memcmp(head.hash, hash, sizeof hash) != 0))
-        *first_bad = seen;
-    *entries = seen;
-    return STATUS_OK;
+        status = chain_walk(store, &walk);
+    if (views)
+        driver->rollback(store->connection);
+    *entries = walk.seen;
+    *first_bad = walk.first_bad;
+    return status;
 }

@@ -59,6 +59,7 @@ void store_rollback(struct store *);                 /* harmless outside a trans
 /* The database has given up what is open (a full disk, a failed write, a lost connection): no part of it
  * may be kept, and nothing is read or written until it has ended. */
 bool store_is_lost(const struct store *);
+bool store_is_alone(const struct store *); /* no transaction is open: a statement is one by itself */
 const char *store_message(const struct store *); /* of the last failure */
 /* repeat.c: several connections write at once. What another one was in the way of (a deadlock, a lock that
  * was waited for too long, a row that changed although it was read) is rolled back and made again, from its

@@ -39,19 +39,13 @@ static enum status do_once(struct store *store, const char *sql, struct sql_valu
     return STATUS_OK;
 }
 
-/* A statement that is a transaction by itself. */
-static bool is_alone(const struct store *store)
-{
-    return !store->begun && !store->grouped && !store->together;
-}
-
 enum status sql_do(struct store *store, const char *sql, struct sql_values values)
 {
     struct store_tries tries = { 0 };
     enum status status;
     do
         status = do_once(store, sql, values);
-    while (is_alone(store) && store_again(store, &tries, &status));
+    while (store_is_alone(store) && store_again(store, &tries, &status));
     return status;
 }
 
@@ -72,7 +66,7 @@ enum status sql_insert(struct store *store, const char *sql, struct sql_values v
     enum status status;
     do
         status = sql_number(store, sql, values, id);
-    while (is_alone(store) && store_again(store, &tries, &status));
+    while (store_is_alone(store) && store_again(store, &tries, &status));
     store->changes += status == STATUS_OK;
     return status;
 }

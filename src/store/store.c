@@ -23,6 +23,11 @@ static bool is_part(const struct store *store)
     return store->together || store->grouped;
 }
 
+bool store_is_alone(const struct store *store)
+{
+    return !store->begun && !is_part(store);
+}
+
 bool store_is_lost(const struct store *store)
 {
     return is_part(store) && !store->connection->driver->is_open(store->connection);

@@ -22,6 +22,7 @@ struct relay {
     int listener;
     uint16_t port, server_port;
     _Atomic int mode;
+    _Atomic uint32_t passed; /* RELAY_LOSE_ANSWER: so many answers go through before */
     _Atomic bool stop;
     struct pair pairs[PAIRS_MAX];
     char chunk[CHUNK_BYTES];
@@ -83,9 +84,12 @@ static void pair_turn(struct relay *relay, struct pair *pair)
     if (open && is_readable(pair->client))
         open = bytes_pass(relay, pair->client, pair->server);
     if (open && is_readable(pair->server)) {
-        open = mode != RELAY_LOSE_ANSWER && bytes_pass(relay, pair->server, pair->client);
-        if (mode == RELAY_LOSE_ANSWER)
+        const bool loses = mode == RELAY_LOSE_ANSWER && atomic_load(&relay->passed) == 0;
+        open = !loses && bytes_pass(relay, pair->server, pair->client);
+        if (loses)
             atomic_store(&relay->mode, RELAY_PASS);
+        else if (mode == RELAY_LOSE_ANSWER)
+            atomic_fetch_sub(&relay->passed, 1);
     }
     if (!open)
         pair_close(pair);
@@ -151,4 +155,15 @@ uint16_t relay_port(const struct relay *relay)
 void relay_set(struct relay *relay, enum relay_mode mode)
 {
     atomic_store(&relay->mode, mode);
+}
+
+void relay_lose_later(struct relay *relay, uint32_t answers)
+{
+    atomic_store(&relay->passed, answers);
+    relay_set(relay, RELAY_LOSE_ANSWER);
+}
+
+bool relay_is_losing(const struct relay *relay)
+{
+    return atomic_load(&relay->mode) == RELAY_LOSE_ANSWER;
 }

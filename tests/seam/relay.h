@@ -4,6 +4,7 @@
 #ifndef STAMPEDE_TESTS_SEAM_RELAY_H
 #define STAMPEDE_TESTS_SEAM_RELAY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct relay;
@@ -18,5 +19,8 @@ struct relay *relay_open(uint16_t server_port); /* to 127.0.0.1; stops the test 
 void relay_close(struct relay *relay);
 uint16_t relay_port(const struct relay *relay);
 void relay_set(struct relay *relay, enum relay_mode mode);
+/* RELAY_LOSE_ANSWER after so many answers; whether that is still to come. */
+void relay_lose_later(struct relay *relay, uint32_t answers);
+bool relay_is_losing(const struct relay *relay);
 
 #endif

@@ -14,5 +14,8 @@ struct store_table {
 };
 /* In the order in which they are made. */
 size_t store_tables_list(struct store_table tables[STORE_TABLES_MAX]);
+/* The script that empties all of them and sets their counters back. */
+void store_tables_clear_postgres(char *sql, size_t bytes);
+void store_tables_clear_mariadb(char *sql, size_t bytes);
 
 #endif
