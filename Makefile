@@ -338,7 +338,7 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 PICKED = $(foreach source,$(if $(filter tsan,$(BUILD)),$(TSAN_SOURCES),$(UNIT_SOURCES) $(SEAM_SOURCES)),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth bench bench-growth cov
+.PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth check-cluster bench bench-growth cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--store both' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
@@ -421,6 +421,12 @@ bench-growth: ## what each operation costs as a data folder grows; long: GROWTH_
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches
 	BUILD_ROOT=$(BUILD_ROOT) GROWTH_SIZES=$(GROWTH_SIZES) python3 tests/bars/bench_growth.py $(GROWTH_ARGS)
+
+check-cluster: ## the bars of many machines, one line each: STEP=1 (databases)
+	@tools/setup build test
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release benches programs
+	BUILD_ROOT=$(BUILD_ROOT) STEP=$(or $(STEP),1) python3 tests/bars/check_cluster.py $(CLUSTER_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')
 	@tools/setup build bench

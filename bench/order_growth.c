@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the cost of writing an order grows with the orders of an item: the order store alone, without
  * inventory, journal or network. Users come in random order, as hashed names do.
- * usage: order_growth --to DB [--orders N] [--step N] [--batch N] [--cache-mib N]
+ * usage: order_growth --to DB [--orders N] [--step N] [--batch N] [--cache-mib N] [--raw N]
  * --to: a file of SQLite, or the URL of a server with an empty database (tools/with-postgres …).
  * --cache-mib 0: as a program opens the database that is not the server.
+ * --raw N: after each batch the same rows once more, by the same connection, into a table of their own
+ * with the columns, rules and indexes of the table of orders, N by one statement (SQLite: one by one,
+ * prepared), as many in a transaction; nothing else is read or written. That is the yardstick: raw_per_s,
+ * and ratio, orders a second in parts of it.
  * A line of JSON for each step: orders so far, orders/s in it, µs of processor time an order, bytes
  * written an order, and the longest transaction. */
 #include "store/mysql/mysql.h"
@@ -21,7 +25,7 @@
 
 struct options {
     const char *to_path;
-    uint32_t orders, step, batch, cache_mib;
+    uint32_t orders, step, batch, cache_mib, raw;
 };
 
 struct moment {
@@ -136,12 +140,89 @@ static void batch_write(struct order_store *store, uint64_t after, uint32_t coun
         fail("a batch was not written", refusal.text);
 }
 
+/* ---- raw rows ---- */
+
+enum { RAW_COLUMNS = 13 };
+#define RAW_HEAD \
+    "INSERT INTO raw_orders(ticket, item, user_id, quantity, channel, unit_price, amount," \
+    " created_ms, pay_by_ms, slot, version, state, reason)"
+
+/* The statements of the tables that make the orders and their indexes, for another table. */
+static void raw_table_make(struct sql_connection *connection)
+{
+    static const char table[] = "CREATE TABLE orders(",
+                      index[] = "CREATE INDEX orders_pending ON orders(";
+    char sql[4096];
+    for (const char *const *text = store_tables; *text != NULL; text++) {
+        const char *one = strstr(*text, table), *other = strstr(*text, index);
+        if (one == NULL || other == NULL)
+            continue;
+        one += sizeof table - 1;
+        other += sizeof index - 1;
+        snprintf(sql, sizeof sql,
+            "CREATE TABLE raw_orders(%.*s; CREATE INDEX raw_orders_pending ON raw_orders(%.*s;",
+            (int)strcspn(one, ";"), one, (int)strcspn(other, ";"), other);
+        if (connection->driver->script(connection, sql) != STATUS_OK)
+            fail("the raw table can't be made", connection->driver->message(connection));
+        return;
+    }
+    fail("tables", "there is no table of orders");
+}
+
+static enum status raw_row_write(struct sql_connection *connection, const uint64_t *row)
+{
+    struct sql_value values[RAW_COLUMNS];
+    struct sql_row *cursor;
+    for (uint32_t i = 0; i < RAW_COLUMNS; i++)
+        values[i] = (struct sql_value){ .kind = SQL_NUMBER, .number = row[i] };
+    enum status status = connection->driver->query(connection,
+        RAW_HEAD " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        (struct sql_values){ values, RAW_COLUMNS }, &cursor);
+    if (status != STATUS_OK)
+        return status;
+    status = connection->driver->next(cursor);
+    connection->driver->finish(cursor);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status raw_rows_write(struct sql_connection *connection, const uint64_t *rows, uint32_t count)
+{
+    if (connection->driver->insert_many != NULL)
+        return connection->driver->insert_many(connection, RAW_HEAD, rows, RAW_COLUMNS, count);
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        status = raw_row_write(connection, rows + (size_t)i * RAW_COLUMNS);
+    return status;
+}
+
+static void raw_batch_write(
+    struct sql_connection *connection, uint64_t after, uint32_t count, uint32_t at_once)
+{
+    static uint64_t rows[ORDER_BATCH_MAX * RAW_COLUMNS];
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t ticket = after + i + 1, ms = 1700000000000 + ticket / 50;
+        const uint64_t row[RAW_COLUMNS] = { ticket, 1, user_of(ticket), 1, 0, 1, 1, ms, ms + 900000,
+            0, 1, ORDER_PENDING, 0 };
+        memcpy(&rows[(size_t)i * RAW_COLUMNS], row, sizeof row);
+    }
+    enum status status = connection->driver->begin(connection);
+    for (uint32_t done = 0; done < count && status == STATUS_OK; done += at_once) {
+        const uint32_t left = count - done;
+        status = raw_rows_write(
+            connection, &rows[(size_t)done * RAW_COLUMNS], left < at_once ? left : at_once);
+    }
+    if (status == STATUS_OK)
+        status = connection->driver->commit(connection);
+    if (status != STATUS_OK)
+        fail("raw rows were not written", connection->driver->message(connection));
+}
+
 static struct options options_read(int argc, char **argv)
 {
     static const struct option names[] = { { "to", required_argument, NULL, 't' },
         { "orders", required_argument, NULL, 'o' }, { "step", required_argument, NULL, 's' },
         { "batch", required_argument, NULL, 'b' }, { "cache-mib", required_argument, NULL, 'c' },
-        { 0 } };
+        { "raw", required_argument, NULL, 'r' }, { 0 } };
     struct options options = {
         .orders = 4000000, .step = 500000, .batch = ORDER_BATCH_MAX, .cache_mib = 256
     };
@@ -156,6 +237,8 @@ static struct options options_read(int argc, char **argv)
             options.batch = (uint32_t)strtoul(optarg, NULL, 10);
         else if (option == 'c')
             options.cache_mib = (uint32_t)strtoul(optarg, NULL, 10);
+        else if (option == 'r')
+            options.raw = (uint32_t)strtoul(optarg, NULL, 10);
         else
             exit(2);
     }
@@ -164,30 +247,56 @@ static struct options options_read(int argc, char **argv)
     return options;
 }
 
+struct step_times {
+    double orders_s, orders_cpu_s, written, raw_s, longest_s;
+};
+
+/* One batch of orders, and the same rows raw. */
+static void pair_write(struct order_store *store, const struct options *options, uint32_t done,
+    uint32_t count, struct step_times *times)
+{
+    const struct moment began = moment_now();
+    batch_write(store, done, count);
+    const struct moment ended = moment_now();
+    const double took_s = ended.wall_s - began.wall_s;
+    times->orders_s += took_s;
+    times->orders_cpu_s += ended.cpu_s - began.cpu_s;
+    times->written += ended.written - began.written;
+    times->longest_s = took_s > times->longest_s ? took_s : times->longest_s;
+    if (options->raw == 0)
+        return;
+    raw_batch_write(store_connection(store), done, count, options->raw);
+    times->raw_s += moment_now().wall_s - ended.wall_s;
+}
+
+static void step_tell(const struct options *options, uint32_t done, double count, struct step_times times)
+{
+    printf(
+        "{\"orders\":%u,\"orders_per_s\":%.0f,\"cpu_us\":%.1f,\"bytes\":%.0f,\"longest_ms\":%.0f",
+        done, count / times.orders_s, times.orders_cpu_s * 1e6 / count, times.written / count,
+        times.longest_s * 1000);
+    if (options->raw > 0)
+        printf(",\"raw_per_s\":%.0f,\"ratio\":%.2f", count / times.raw_s, times.raw_s / times.orders_s);
+    puts("}");
+    (void)fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     const struct options options = options_read(argc, argv);
     struct order_store *store = item_make(options.to_path, options.cache_mib);
+    if (options.raw > 0)
+        raw_table_make(store_connection(store));
     for (uint32_t done = 0; done < options.orders;) {
-        const struct moment began = moment_now();
         const uint32_t first = done;
-        double longest_s = 0;
+        struct step_times times = { 0 };
         while (done < first + options.step && done < options.orders) {
             const uint32_t left = first + options.step - done;
             const uint32_t count = left < options.batch ? left : options.batch;
-            const double batch_began_s = moment_now().wall_s;
-            batch_write(store, done, count);
-            const double batch_s = moment_now().wall_s - batch_began_s;
-            longest_s = batch_s > longest_s ? batch_s : longest_s;
+            pair_write(store, &options, done, count, &times);
             done += count;
         }
-        const struct moment ended = moment_now();
-        const double count = done - first;
-        printf("{\"orders\":%u,\"orders_per_s\":%.0f,\"cpu_us\":%.1f,\"bytes\":%.0f,"
-               "\"longest_ms\":%.0f}\n",
-            done, count / (ended.wall_s - began.wall_s), (ended.cpu_s - began.cpu_s) * 1e6 / count,
-            (ended.written - began.written) / count, longest_s * 1000);
-        (void)fflush(stdout);
+        step_tell(&options, done, done - first, times);
     }
     store->ops->close(store);
     return 0;

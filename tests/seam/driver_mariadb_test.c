@@ -2,6 +2,7 @@
 /* tests/seam/driver_mariadb_test.c: the driver suite against a real MariaDB (tools/with-mariadb), and
  * what is MariaDB's and MySQL's own. */
 #include "store/mysql/mysql.h"
+#include "store/mysql/parts.h"
 #include "tests/seam/driver_suite.h"
 #include "tests/seam/driver_suite_parts.h"
 #include "tests/seam/relay.h"
@@ -365,6 +366,36 @@ static void interrupt_ends_a_statement_of_a_server_that_is_silent(void **state)
     relay_close(relay);
 }
 
+/* Its connections stay open; the silence of a server that hangs. */
+static void server_that_hangs_is_given_up_and_a_script_may_take_long(void **state)
+{
+    struct relay *relay = relay_open(mysql_world.port);
+    struct sql_connection *db = NULL;
+    (void)state;
+    assert_int_equal(world_open_at(&db, relay_port(relay)), STATUS_OK);
+    assert_int_equal(mysql_of(db)->read_s, MYSQL_READ_S);
+    mysql_of(db)->read_s = 1;
+    mysql_session_close(mysql_of(db));
+    assert_int_equal(db->driver->script(db, "DO sleep(2);"), STATUS_OK);
+    suite_begin(db);
+    relay_set(relay, RELAY_SILENT);
+    suite_fails(db, "SELECT 1", NONE_GIVEN, STATUS_AWAY, SQL_ERROR_AWAY);
+    assert_false(db->driver->is_open(db));
+    db->driver->rollback(db);
+    relay_set(relay, RELAY_PASS);
+    enum status status = STATUS_AWAY;
+    for (int i = 0; i < SUITE_TRIES_MAX && status == STATUS_AWAY; i++) {
+        status = db->driver->begin(db);
+        usleep(status == STATUS_AWAY ? SUITE_WAIT_US : 0);
+    }
+    assert_int_equal(status, STATUS_OK);
+    relay_set(relay, RELAY_SILENT);
+    assert_int_equal(db->driver->commit(db), STATUS_UNKNOWN);
+    db->driver->rollback(db);
+    suite_close(db);
+    relay_close(relay);
+}
+
 static void change_of_tables_goes_on_in_a_new_transaction(void **state)
 {
     struct sql_connection *db = db_of(state);
@@ -429,6 +460,7 @@ int main(void)
         SUITE_TEST(rows_of_a_lost_connection_are_not_the_last_ones),
         SUITE_TEST(while_a_try_to_come_back_rests_it_is_away_at_once),
         SUITE_TEST(interrupt_ends_a_statement_of_a_server_that_is_silent),
+        SUITE_TEST(server_that_hangs_is_given_up_and_a_script_may_take_long),
         SUITE_TEST(change_of_tables_goes_on_in_a_new_transaction),
         SUITE_TEST(view_sees_the_moment_of_its_first_read),
         SUITE_TEST(tables_are_kept_as_we_say),

@@ -150,7 +150,7 @@ static enum status script_statement(struct mysql_connection *connection, struct 
         return mysql_failed_here(connection, SQL_ERROR_AWAY, "out of memory");
     struct text text = text_in(buffer, room);
     mysql_script_text(&text, statement, connection->collation);
-    enum status status = mysql_session_do(connection, text.data, text.size);
+    enum status status = mysql_session_do_long(connection, text.data, text.size);
     if (status == STATUS_OK)
         status = transaction_go_on(connection);
     free(buffer);
@@ -284,6 +284,7 @@ static enum status connection_open(struct sql_connection **out, const struct mys
     connection->connection.driver = &mysql_driver;
     connection->where = *where;
     connection->is_reader = is_reader;
+    connection->read_s = is_reader ? MYSQL_READER_READ_S : MYSQL_READ_S;
     connection->socket = -1;
     uint64_t seed;
     random_secret(&seed, sizeof seed);

@@ -10,8 +10,8 @@
  *   - a change of tables ends the transaction (what came before it is kept) and begins another one
  *   - a number that AUTOINCREMENT gave to a row that was not kept, or to one that did nothing on a
  *     conflict, is lost
- *   - a reader's or writer's statement may take MYSQL_READ_S; the network is found dead within
- *     MYSQL_DEAD_S
+ *   - a writer's statement may take MYSQL_READ_S, a reader's MYSQL_READER_READ_S, a script as long as
+ *     it likes; the network is found dead within MYSQL_DEAD_S
  *   - SQL_ERROR_AGAIN: the driver has given up the whole transaction already
  *
  * Thread: as store/driver.h says. Errors of mysql_store_connect: STATUS_BAD_INPUT: the URL.
@@ -26,7 +26,8 @@
 enum {
     MYSQL_CONNECT_S = 5,
     MYSQL_CONNECT_AGAIN_S = 1, /* a caller is waiting, and may try again */
-    MYSQL_READ_S = 600,
+    MYSQL_READ_S = 30,         /* for an answer; then a server that hangs is given up */
+    MYSQL_READER_READ_S = 600, /* reports; `interrupt` ends them earlier */
     MYSQL_WRITE_S = 30,
     MYSQL_DEAD_S = 20,
     MYSQL_LOCK_WAIT_S = 5,

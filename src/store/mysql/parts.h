@@ -20,6 +20,7 @@ struct mysql_connection {
     int socket;            /* a second handle of its socket, for `interrupt`; -1: none */
     const char *collation; /* of this server: compares byte by byte */
     bool is_reader;
+    unsigned read_s;     /* how long a statement waits for its answer */
     bool is_begun;       /* by the caller, who has not ended it */
     bool is_given_up;    /* the transaction that is begun: the database or the network gave it up */
     enum status spoiled; /* STATUS_OK, or what a statement of the transaction failed with */
@@ -64,6 +65,8 @@ MUST_CHECK enum status mysql_session_need(struct mysql_connection *);
 void mysql_session_close(struct mysql_connection *);
 /* A statement without values and rows. */
 MUST_CHECK enum status mysql_session_do(struct mysql_connection *, const char *sql, size_t bytes);
+/* The same, and its answer may take as long as it likes. */
+MUST_CHECK enum status mysql_session_do_long(struct mysql_connection *, const char *sql, size_t bytes);
 #define mysql_do(connection, literal) mysql_session_do((connection), (literal), sizeof(literal) - 1)
 /* Around a statement that others may interrupt. */
 void mysql_session_runs(struct mysql_connection *);

@@ -23,9 +23,11 @@
 #include "base/log.h"
 #include "base/span.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -58,7 +60,7 @@ static void library_start(void)
     invariant(failed == 0);
 }
 
-/* A peer that is gone without a word is found by the system, not by waiting for MYSQL_READ_S. */
+/* A peer that is gone without a word is found by the system, not by waiting for an answer. */
 static void socket_watch(MYSQL *mysql)
 {
     const int fd = mysql_get_socket(mysql), on = 1, dead_ms = MYSQL_DEAD_S * 1000;
@@ -152,7 +154,7 @@ static const char *server_trouble(struct mysql_connection *connection, MYSQL *my
 /* STATUS_REFUSED: not by waiting. The message tells. */
 static enum status session_open(struct mysql_connection *connection, unsigned connect_s)
 {
-    MYSQL *mysql = server_connect(&connection->where, connect_s, MYSQL_READ_S, MYSQL_WRITE_S);
+    MYSQL *mysql = server_connect(&connection->where, connect_s, connection->read_s, MYSQL_WRITE_S);
     if (mysql == NULL)
         return mysql_failed_here(connection, SQL_ERROR_AWAY, "out of memory");
     const char *trouble = mysql_errno(mysql) != 0 ? "" : server_trouble(connection, mysql);
@@ -224,6 +226,20 @@ enum status mysql_session_do(struct mysql_connection *connection, const char *sq
     MYSQL *mysql = connection->mysql;
     if (mysql_real_query(mysql, sql, bytes) == 0)
         return STATUS_OK;
+    return mysql_failed(connection, mysql_errno(mysql), mysql_sqlstate(mysql), mysql_error(mysql));
+}
+
+/* The library reads for `read_s` at most: it begins when the answer is there. */
+enum status mysql_session_do_long(struct mysql_connection *connection, const char *sql, size_t bytes)
+{
+    MYSQL *mysql = connection->mysql;
+    if (mysql_send_query(mysql, sql, bytes) == 0) {
+        struct pollfd wait = { .fd = mysql_get_socket(mysql), .events = POLLIN };
+        while (poll(&wait, 1, -1) < 0 && errno == EINTR)
+            ;
+        if (mysql_read_query_result(mysql) == 0)
+            return STATUS_OK;
+    }
     return mysql_failed(connection, mysql_errno(mysql), mysql_sqlstate(mysql), mysql_error(mysql));
 }
 

@@ -13,7 +13,7 @@
 enum {
     POSTGRES_VERSION_MIN = 120000, /* as libpq counts them */
     POSTGRES_LOCK_MS = 5000,       /* how long a statement waits for a row of somebody else */
-    POSTGRES_STATEMENT_MS = 60 * 1000,
+    POSTGRES_STATEMENT_MS = 25 * 1000,
     POSTGRES_READER_STATEMENT_MS = 600 * 1000, /* reports; `interrupt` ends them earlier */
     POSTGRES_ANSWER_MS = 5000,                 /* after these, a server that hangs is given up */
     POSTGRES_IDLE_MS = 60 * 1000, /* a transaction in which nothing is done is ended by the server */

@@ -4,12 +4,13 @@
     E2E_STORE=postgres tools/with-postgres python3 tests/e2e/orders/order_requests_test.py
 
 runs any test file with its orders in PostgreSQL (mysql and tools/with-mariadb: in MariaDB). Each Server of the kit then
-has a database of its own. Tests that read the SQLite file themselves can't run so.
+has a database of its own. Tests that open the SQLite file themselves can't run so; Server.sql() asks any of the three.
 """
 import contextlib
 import itertools
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -76,6 +77,57 @@ def holding(kind, name, sql):
         if not holder.stdout.readline():
             raise RuntimeError("the lock was not taken")
         yield  # then its input ends, and the session with it
+
+
+# For planting what the rules of the tables forbid. PostgreSQL keeps its CHECKs.
+WITHOUT_RULES = {"postgres": "SET session_replication_role = replica;",
+                 "mysql": "SET foreign_key_checks = 0, check_constraint_checks = 0, sql_mode = 'PIPES_AS_CONCAT';"}
+
+
+def literal(value):
+    return "NULL" if value is None else str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+
+
+def sql_filled(statement):
+    """One text of (text with ?, (values)), or the text itself."""
+    if isinstance(statement, str):
+        return statement
+    text, values = statement
+    pieces = text.split("?")
+    return pieces[0] + "".join(literal(value) + piece for value, piece in zip(values, pieces[1:], strict=True))
+
+
+def row_read(line):
+    """Columns as numbers where they look so; NULL as None."""
+    return tuple(None if value in ("", "NULL") else int(value) if value.lstrip("-").isdigit() else value
+                 for value in line.split("\t"))
+
+
+def file_run(path, statements):
+    """On a SQLite file that no server has open for writing; leaves no log beside it."""
+    connection = sqlite3.connect(path, timeout=10)
+    try:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        answers = [connection.execute(*statement if isinstance(statement, tuple) else (statement,)).fetchall()
+                   for statement in statements]
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
+    return answers[-1]
+
+
+def sql_run(server, statements):
+    """The rows of the last statement, in the database of the server, which is stopped if they change something."""
+    kind, url = server.settings.get("store.kind", "sqlite"), server.settings.get("store.url", "")
+    if kind == "sqlite":
+        return file_run(os.path.join(server.data, "stampede.db"), statements)
+    text = WITHOUT_RULES[kind] + ";".join(sql_filled(statement) for statement in statements)
+    if kind == "postgres":
+        answer = client(kind, "-F", "\t", url, sql=text)
+    else:
+        answer = client(kind, url.partition("?")[0].rpartition("/")[2], sql=text)
+    return [row_read(line) for line in answer.splitlines()]
 
 
 def migrate(server):

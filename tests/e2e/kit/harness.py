@@ -386,6 +386,11 @@ class Server:
         done = subprocess.run([self.binary, "verify", self.data, *settings], capture_output=True, text=True, timeout=120)
         equal(done.returncode, 0, f"verify says:\n{done.stdout[-2000:]}{done.stderr[-2000:]}\n")
 
+    def sql(self, *statements):
+        """Rows of the last one, from the database of a stopped server; of a running one if they only read. A statement is
+        a text, or (text with ?, (values))."""
+        return databases.sql_run(self, statements)
+
     def restart(self, kill=False):
         if kill:
             self.kill()

@@ -3,7 +3,6 @@
 a stopped server: found exactly so, repaired or left to a person, nothing found again, and `stampede verify` holds."""
 import json
 import os
-import sqlite3
 import subprocess
 
 from kit.harness import Buyer, Server, equal, eventually, true
@@ -13,17 +12,8 @@ server = Server(settings={"orders.grace_ms": 0}).start()
 
 
 def database(*statements):
-    """Runs statements on the database of the stopped server; leaves no log beside it."""
-    connection = sqlite3.connect(os.path.join(server.data, "stampede.db"))
-    try:
-        connection.execute("PRAGMA ignore_check_constraints = ON")
-        answers = [connection.execute(*statement if isinstance(statement, tuple) else (statement,)).fetchall()
-                   for statement in statements]
-        connection.commit()
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        connection.close()
-    return answers[-1]
+    """Runs statements on the database of the stopped server."""
+    return server.sql(*statements)
 
 
 def cli(*words, key="admin"):

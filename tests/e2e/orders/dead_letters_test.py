@@ -4,7 +4,6 @@
 
 The refusal is real: the database of the stopped server gets fewer units than the inventory has (dead_letters.c)."""
 import os
-import sqlite3
 import subprocess
 
 from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
@@ -17,11 +16,7 @@ first.order(first.win(item)["ticket"])
 
 def total_set(units):
     server.stop()
-    connection = sqlite3.connect(os.path.join(server.data, "stampede.db"))
-    connection.execute("UPDATE items SET total = ?, version = version + 1 WHERE id = ?", (units, item))
-    connection.commit()
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
+    server.sql(("UPDATE items SET total = ?, version = version + 1 WHERE id = ?", (units, item)))
     server.start()
 
 

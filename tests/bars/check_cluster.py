@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether one store logic holds on SQLite, PostgreSQL and MariaDB, one line per bar with its figure.
+
+  make check-cluster STEP=1
+  make check-cluster STEP=1 CLUSTER_ARGS='--bars 3,5'
+  make check-cluster STEP=1 WRITER_SECONDS=60 DATABASE_KILLS=50 CLUSTER_LONG=1
+
+The servers are real ones, on spare ports of this machine; they are gone afterwards. The quick form takes some minutes;
+variables ask for the long one: WRITER_SECONDS (5) of bar 2, DATABASE_KILLS (5) of bar 3, RAW_ORDERS (200000) of bar 4,
+CLUSTER_LONG (all files of orders and payments) of bar 1. Exit status 1 if a bar is missed.
+"""
+import glob
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, REPOSITORY, Ended, asked, box, command_run, main, several, units  # noqa: E402
+
+os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
+
+import cluster_storm  # noqa: E402 (it reads E2E_SERVER)
+
+SERVERS = ("postgres", "mariadb")
+KINDS = {"postgres": "postgres", "mariadb": "mysql"}
+ODD = {"postgres": ["--odd-defaults"], "mariadb": ["--latin1", "--loose"]}
+URLS = {"postgres": "$STAMPEDE_TEST_POSTGRES", "mariadb": "$STAMPEDE_TEST_MYSQL"}
+QUICK_RULES = ("order_requests", "reconcile_tickets", "reconcile_sums", "dead_letters")
+# These open the SQLite file themselves.
+SQLITE_ONLY = ("customers", "job_groups", "past_orders", "callbacks", "currency")
+RATIO_MIN = 0.7
+RAW_ROWS = 500
+BATCH = 2000
+
+
+def beside(server, *words):
+    return [os.path.join(REPOSITORY, "tools", f"with-{server}"), *words]
+
+
+def program(folder, name):
+    return os.path.join(BUILD_ROOT, "release", folder, name)
+
+
+def suite(name, wrapper=(), words=(), seconds=300):
+    """A program of tests/seam; (what it counted, whether all passed)."""
+    path = program("tests/seam", f"{name}_test")
+    if not os.path.exists(path):
+        raise Ended(f"{path} is not there")
+    output = command_run([*wrapper, path, *words], seconds, may_fail=True)
+    passed = re.search(r"^\[  PASSED  \] (\d+) test", output, re.M)
+    failed = re.search(r"^\[  FAILED  \] (\d+) test", output, re.M)
+    if not passed and not failed:
+        raise Ended(f"{name}: {output[-400:]}")
+    numbers = [int(found.group(1)) if found else 0 for found in (passed, failed)]
+    odd = " (odd defaults)" if wrapper and wrapper[1:] else ""
+    return f"{name}{odd} {numbers[0]} passed, {numbers[1]} failed", numbers[0] > 0 and numbers[1] == 0
+
+
+def suites(seconds):
+    parts = [suite(f"{name}_sqlite", seconds=seconds) for name in ("driver", "store")]
+    for server in SERVERS:
+        for name in ("driver", "store"):
+            parts.append(suite(f"{name}_{server}", beside(server), seconds=seconds))
+            parts.append(suite(f"{name}_{server}", beside(server, *ODD[server]), seconds=seconds))
+    return several(parts)
+
+
+def rules_on(server, names, seconds):
+    """Files of tests/e2e with their orders on that server."""
+    CLEAN_ENVIRONMENT["E2E_STORE"] = KINDS[server]
+    passed = failed = 0
+    wrong = []
+    try:
+        for name in names:
+            [path] = glob.glob(os.path.join(REPOSITORY, "tests", "e2e", "*", f"{name}_test.py"))
+            output = command_run([*beside(server), sys.executable, path], seconds, may_fail=True)
+            total = re.search(r"^(\d+) passed, (\d+) failed", output, re.M)
+            if not total:
+                raise Ended(f"{name}: {output[-300:]}")
+            passed, failed = passed + int(total.group(1)), failed + int(total.group(2))
+            wrong += [f"{name}: {line[:200]}" for line in output.splitlines() if line.startswith("FAIL")]
+    finally:
+        del CLEAN_ENVIRONMENT["E2E_STORE"]
+    return " | ".join([f"{server}: {len(names)} files, {passed} rules passed, {failed} failed", *wrong[:3]]), failed == 0
+
+
+def rule_names(is_long):
+    paths = [path for folder in ("orders", "payments")
+             for path in glob.glob(os.path.join(REPOSITORY, "tests", "e2e", folder, "*_test.py"))]
+    names = sorted(os.path.basename(path)[:-len("_test.py")] for path in paths) if is_long else QUICK_RULES
+    return [name for name in names if name not in SQLITE_ONLY]
+
+
+def bar_1(bars):
+    is_long = bool(os.environ.get("CLUSTER_LONG"))
+    bars.part("1 suites", "driver and store suite on all three, and on servers with odd defaults", lambda: suites(box(300, is_long)))
+    for server in SERVERS:
+        bars.part(f"1 {server}", "the files of orders and reconciliation pass",
+                  lambda server=server: rules_on(server, rule_names(is_long), 300))
+
+
+def writers(server, seconds, is_long):
+    path = program("tests/seam", f"store_writers_{server}_test")
+    if not os.path.exists(path):
+        raise Ended(f"tests/seam/store_writers_{server}_test is not there")
+    output = command_run([*beside(server), path, "--seconds", str(seconds)], box(seconds + 120, is_long))
+    return f"{server}: {output.strip().splitlines()[-1][:300]}", True
+
+
+def bar_2(bars):
+    seconds, is_long = asked("WRITER_SECONDS", 5)
+    for server in SERVERS:
+        bars.part(f"2 {server}", f"8 connections contend for {seconds} s: accounting and money exact, 0 dead letters, 0 aborts",
+                  lambda server=server: writers(server, seconds, is_long))
+
+
+def bar_3(bars):
+    kills, _ = asked("DATABASE_KILLS", 5)
+    seed = random.randrange(1, 1 << 31)
+    for server in SERVERS:
+        bars.part(f"3 {server}", f"{kills} kills under load: nothing that was told is lost or doubled, verify is green, 0 dead letters",
+                  lambda server=server: cluster_storm.storm(server, kills, seed))
+
+
+def raw_ratio(server, orders):
+    words = f"--orders {orders} --step {orders} --batch {BATCH} --raw {RAW_ROWS}"
+    command = program("bench", "order_growth")
+    if server == "sqlite":
+        with tempfile.TemporaryDirectory(prefix="cluster-") as folder:
+            output = command_run([command, "--to", os.path.join(folder, "stampede.db"), *words.split()], 600)
+    else:
+        output = command_run([*beside(server, "--durable"), "sh", "-c", f'"$0" --to "{URLS[server]}" {words}', command], 600)
+    step = json.loads(output.strip().splitlines()[-1])
+    how = "one by one" if server == "sqlite" else f"{RAW_ROWS} by one statement"
+    return (f"{server}: {step['orders_per_s']:,} orders/s, {step['raw_per_s']:,} raw rows/s of the same columns and indexes, {how}, "
+            f"{BATCH} in a transaction, in turns: {step['ratio']:.2f}", step["ratio"] >= RATIO_MIN)
+
+
+def bar_4(bars):
+    orders, _ = asked("RAW_ORDERS", 200000)
+    for server in ("sqlite", *SERVERS):
+        bars.part(f"4 {server}", f"at least {RATIO_MIN} of raw batched inserts of the same run",
+                  lambda server=server: raw_ratio(server, orders))
+
+
+def migrations():
+    return several([units("store/sqlite/migrate", 300), *(suite(f"schema_{server}", beside(server)) for server in SERVERS)])
+
+
+def bar_5(bars):
+    bars.part("5", "older versions migrate; killed after each statement a migration ends with the schema of a new database", migrations)
+
+
+if __name__ == "__main__":
+    if os.environ.get("STEP", "1") != "1":
+        sys.exit("check-cluster: there is only STEP=1")
+    sys.exit(main("check-cluster", __doc__, {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5}))

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Database servers that can be killed and started again with the data they had, on the port they had."""
+import glob
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import time
+
+from kit import harness
+
+START_S = 90  # after a kill they read their logs first
+
+
+class Away(Exception):
+    """The server did not answer: it is down, or the connection was cut."""
+
+
+def identity(name):
+    """Neither server runs as root."""
+    if os.geteuid() != 0:
+        return {}
+    entry = pwd.getpwnam(name)
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+
+
+class Database:
+    """kind: of store.kind. url: of an empty database."""
+    kind = owner = ""
+
+    def __init__(self):
+        self.folder = harness.temp_folder("stampede-cluster-")
+        self.identity = identity(self.owner)
+        os.chmod(self.folder, 0o711)
+        if self.identity:
+            os.chown(self.folder, self.identity["user"], self.identity["group"])
+        self.port, self.process = harness.spare_port(), None
+
+    def run(self, *command):
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, cwd=self.folder, capture_output=True, text=True,
+                                  timeout=START_S, check=False, **self.identity)
+        except subprocess.TimeoutExpired:
+            raise Away(f"{os.path.basename(command[0])} does not end") from None
+        if done.returncode:
+            raise Away(f"{os.path.basename(command[0])}: {done.stderr.strip()[-300:]}")
+        return done.stdout.strip()
+
+    def spawn(self, *command):
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+                                            **self.identity)
+
+    def start(self):
+        """Until it answers. What ran before it may still be ending: then once more."""
+        until = time.monotonic() + START_S
+        self.begin()
+        while time.monotonic() < until:
+            if self.process.poll() is not None:
+                time.sleep(0.1)
+                self.begin()
+            try:
+                self.answer()
+                return
+            except Away:
+                time.sleep(0.05)
+        raise harness.Failure(f"{self.kind} does not start: see {self.folder}/log")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def hang(self, seconds):
+        """It keeps its connections and says nothing."""
+        self.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self.process.send_signal(signal.SIGCONT)
+
+    def end(self):
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Postgres(Database):
+    kind = owner = "postgres"
+    settings = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "shared_buffers=32MB",
+                "logging_collector=off")
+
+    def make(self):
+        self.programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[-2]))[-1]
+        self.run(f"{self.programs}/initdb", "--pgdata", f"{self.folder}/data", "--username=stampede", "--auth=trust",
+                 "--no-sync", "--locale=C", "--encoding=UTF8")
+        self.start()
+        self.url = f"postgresql://stampede@127.0.0.1:{self.port}/stampede"
+        self.run(f"{self.programs}/createdb", "--host=127.0.0.1", f"--port={self.port}", "--username=stampede", "stampede")
+
+    def begin(self):
+        self.spawn(f"{self.programs}/postgres", "-D", f"{self.folder}/data", "-p", str(self.port),
+                   *(word for setting in self.settings for word in ("-c", setting)))
+
+    def answer(self):
+        self.ask("SELECT 1", "postgres")
+
+    def ask(self, sql, name="stampede"):
+        return self.run(f"{self.programs}/psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1",
+                        f"postgresql://stampede@127.0.0.1:{self.port}/{name}?connect_timeout=5", "-c", sql)
+
+    def cut(self):
+        """One connection of the server's, by chance."""
+        return self.ask("SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity"
+                        " WHERE application_name = 'stampede' ORDER BY random() LIMIT 1) AS one")
+
+
+class Mariadb(Database):
+    kind, owner = "mysql", "mysql"
+    settings = ("--bind-address=127.0.0.1", "--skip-name-resolve", "--innodb-buffer-pool-size=64M",
+                "--innodb-log-file-size=32M", "--performance-schema=OFF", "--innodb-flush-method=nosync", "--sync-frm=OFF")
+
+    def make(self):
+        os.environ["PATH"] += os.pathsep + "/usr/sbin"
+        self.run("mariadb-install-db", "--no-defaults", f"--datadir={self.folder}/data",
+                 "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")
+        self.start()
+        self.url = f"mysql://stampede@127.0.0.1:{self.port}/stampede"
+        self.ask("CREATE DATABASE stampede; CREATE USER stampede@'%'; GRANT ALL ON stampede.* TO stampede@'%'", "mysql")
+
+    def begin(self):
+        self.spawn(shutil.which("mariadbd"), "--no-defaults", f"--datadir={self.folder}/data",
+                   f"--socket={self.folder}/s.sock", f"--pid-file={self.folder}/pid", f"--port={self.port}", *self.settings)
+
+    def answer(self):
+        self.ask("SELECT 1", "mysql")
+
+    def ask(self, sql, name="stampede"):
+        return self.run("mariadb", "--no-defaults", f"--socket={self.folder}/s.sock", "--user=root", "-N", "-B", name,
+                        "-e", sql)
+
+    def cut(self):
+        found = self.ask("SELECT id FROM information_schema.processlist WHERE user = 'stampede' ORDER BY rand() LIMIT 1")
+        if not found:
+            return "0"
+        self.ask(f"KILL CONNECTION {found}")
+        return "1"
+
+
+KINDS = {"postgres": Postgres, "mariadb": Mariadb}
