@@ -339,7 +339,7 @@ PICKED = $(foreach source,$(if $(filter tsan,$(BUILD)),$(TSAN_SOURCES),$(UNIT_SO
     $(findstring $(ONLY),$(source))),$(source)))
 
 .PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth check-cluster bench bench-growth cov
-sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--store both' or '--seed N'
+sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--store both' or '--store server:URL' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
 	$(SIMULATE) --seeds $(SEEDS) --jobs $(JOBS) --bench $(SIM_ARGS)
@@ -426,6 +426,7 @@ check-cluster: ## the bars of many machines, one line each: STEP=1 (databases)
 	@tools/setup build test
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches programs
+	+@$(SUBMAKE) BUILD=sim sims
 	BUILD_ROOT=$(BUILD_ROOT) STEP=$(or $(STEP),1) python3 tests/bars/check_cluster.py $(CLUSTER_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')

@@ -8,7 +8,7 @@
 
 The servers are real ones, on spare ports of this machine; they are gone afterwards. The quick form takes some minutes;
 variables ask for the long one: WRITER_SECONDS (5) of bar 2, DATABASE_KILLS (5) of bar 3, RAW_ORDERS (200000) of bar 4,
-CLUSTER_LONG (all files of orders and payments) of bar 1. Exit status 1 if a bar is missed.
+SIM_SEEDS (2) and CLUSTER_LONG (all files of orders and payments) of bar 1. Exit status 1 if a bar is missed.
 """
 import glob
 import json
@@ -96,12 +96,22 @@ def rule_names(is_long):
     return [name for name in names if name not in SQLITE_ONLY]
 
 
+def simulated(seeds, seconds):
+    simulate = os.path.join(BUILD_ROOT, "sim", "tests", "simulation", "simulate")
+    for server in SERVERS:
+        command_run([*beside(server), "sh", "-c", f'"$0" --seeds {seeds} --store "server:{URLS[server]}"', simulate], seconds)
+    command_run([simulate, "--seeds", str(seeds), "--store", "sqlite"], seconds)
+    return f"{seeds} simulated sales on each of sqlite, {', '.join(SERVERS)}, no violation", True
+
+
 def bar_1(bars):
     is_long = bool(os.environ.get("CLUSTER_LONG"))
     bars.part("1 suites", "driver and store suite on all three, and on servers with odd defaults", lambda: suites(box(300, is_long)))
     for server in SERVERS:
         bars.part(f"1 {server}", "the files of orders and reconciliation pass",
                   lambda server=server: rules_on(server, rule_names(is_long), 300))
+    seeds, many = asked("SIM_SEEDS", 2)
+    bars.part("1 simulator", "the simulator finds no violation", lambda: simulated(seeds, box(300, many)))
 
 
 def writers(server, seconds, is_long):

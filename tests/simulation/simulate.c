@@ -3,11 +3,12 @@
  * sale, step by step.
  *   --seeds N       so many sales (default 1000)      --from X     beginning with seed X (default 1)
  *   --seconds T     as many as fit                    --seed X     this one only
- *   --store model|sqlite|both                         --verbose    print every step
+ *   --store model|sqlite|both|server:URL (sim_server.h)           --verbose    print every step
  *   --bench         print sales per second            --jobs N     in so many processes (default 1)
  * Ends with "N passed, N failed"; prints the combined state hash of all sales. */
 #include "base/clock.h"
 #include "tests/simulation/sim_arena.h"
+#include "tests/simulation/sim_server.h"
 #include "tests/simulation/world.h"
 
 #include <inttypes.h>
@@ -73,6 +74,11 @@ static bool options_read(struct options *options, int count, char **words)
         if (strcmp(words[i - 1], "--store") == 0
             && (strcmp(value, "model") == 0 || strcmp(value, "sqlite") == 0)) {
             options->store = strcmp(value, "model") == 0 ? WORLD_STORE_MODEL : WORLD_STORE_SQLITE;
+            continue;
+        }
+        if (strcmp(words[i - 1], "--store") == 0 && strncmp(value, "server:", 7) == 0) {
+            options->store = WORLD_STORE_SERVER;
+            sim_server_use(value + 7);
             continue;
         }
         fprintf(stderr, "simulate: can't understand \"%s %s\"\n", words[i - 1], value);
@@ -167,9 +173,10 @@ static bool jobs_run(struct world *world, const struct options *options, struct 
 
 static void totals_print(const struct options *options, const struct totals *totals, double seconds)
 {
-    const char *store = options->both         ? "both"
-        : options->store == WORLD_STORE_MODEL ? "model"
-                                              : "sqlite";
+    const char *store = options->both          ? "both"
+        : options->store == WORLD_STORE_MODEL  ? "model"
+        : options->store == WORLD_STORE_SQLITE ? "sqlite"
+                                               : "server";
     struct tms used;
     (void)times(&used);
     printf("%" PRIu64 " sales from seed %" PRIu64 ", store %s: %" PRIu64 " commands, %" PRIu64

@@ -6,6 +6,7 @@
 #include "queue/journal_queue.h"
 #include "store/sqlite/sqlite.h"
 #include "tests/simulation/model_store.h"
+#include "tests/simulation/sim_server.h"
 #include "tests/simulation/sim_vfs.h"
 
 #include <inttypes.h>
@@ -202,6 +203,8 @@ static void store_open(struct world *world)
     if (world->store_kind == WORLD_STORE_MODEL) {
         const struct model_store_config config = { .orders = 64 };
         status = model_store_open(&world->store, &config);
+    } else if (world->store_kind == WORLD_STORE_SERVER) {
+        status = sim_server_open(&world->store, error, sizeof error);
     } else {
         status = sqlite_store_open(&world->store, "orders.db", SIM_VFS_NAME, error, sizeof error);
     }
@@ -312,10 +315,12 @@ void world_crash(struct world *world)
     if (world->store_kind == WORLD_STORE_MODEL) {
         model_store_crash(world->store);
     } else {
-        sim_vfs_kill();
+        if (world->store_kind == WORLD_STORE_SQLITE)
+            sim_vfs_kill();
         world->store->ops->close(world->store);
         world->store = NULL;
-        sim_vfs_restart(how);
+        if (world->store_kind == WORLD_STORE_SQLITE)
+            sim_vfs_restart(how);
     }
     restart_later(world);
     world_open(world);
@@ -340,7 +345,7 @@ void world_stop(struct world *world)
         return;
     }
     process_close(world);
-    if (world->store_kind == WORLD_STORE_SQLITE) {
+    if (world->store_kind != WORLD_STORE_MODEL) {
         world->store->ops->close(world->store);
         world->store = NULL;
     }
@@ -473,13 +478,18 @@ static void catalog_fill(struct world *world)
 
 static void world_reset(struct world *world, uint64_t seed, enum world_store store)
 {
-    trace_start(seed, store == WORLD_STORE_MODEL ? "model" : "sqlite");
+    trace_start(seed,
+        store == WORLD_STORE_MODEL        ? "model"
+            : store == WORLD_STORE_SQLITE ? "sqlite"
+                                          : "server");
     world->seed = seed;
     world->store_kind = store;
     random_seed(&world->random, seed);
     sim_disk_reset(&world->disk, seed ^ UINT64_C(0xd15c));
     if (store == WORLD_STORE_SQLITE)
         sim_vfs_reset(seed ^ UINT64_C(0x5f5));
+    if (store == WORLD_STORE_SERVER)
+        sim_server_reset();
     world->now_ms = 1000000 + world_below(world, 1000);
     world->engine_ms = 0;
     memset(world->moved, 0, sizeof world->moved);

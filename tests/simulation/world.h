@@ -32,7 +32,7 @@ enum {
 };
 static_assert(PUMP_PORT + 1 == SIM_PORTS, "one port for the pump");
 
-enum world_store { WORLD_STORE_MODEL, WORLD_STORE_SQLITE };
+enum world_store { WORLD_STORE_MODEL, WORLD_STORE_SQLITE, WORLD_STORE_SERVER };
 
 enum { SIM_PAYMENTS = 256, SIM_CALLS = 6 /* of the cashier under way */ };
 /* A payment as its provider knows it; nothing of ours can take that back. */
