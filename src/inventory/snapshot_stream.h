@@ -12,7 +12,7 @@
 enum {
     SNAPSHOT_BUFFER_BYTES = 64 * 1024,
     /* So often while it is written: the journal's sync on the same disk waits behind a slice only. */
-    SNAPSHOT_SYNC_BYTES = 4 * 1024 * 1024,
+    SNAPSHOT_SYNC_BYTES = 512 * 1024,
 };
 
 struct snapshot_stream {

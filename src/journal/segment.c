@@ -35,7 +35,7 @@ enum {
     ZERO_BYTES = 64 * 1024,
     /* Zeros are synced this often, so that preparing never puts a long queue before the sync of
      * a batch. */
-    PREPARE_SYNC_BYTES = 4 * 1024 * 1024,
+    PREPARE_SYNC_BYTES = 512 * 1024,
     NAME_DIGITS = 16,
 };
 
