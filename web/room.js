@@ -128,8 +128,9 @@ export function roomModel({ item, phase, owned, standing, from, agoMs = 0, turnL
         return null;
     if (standing === null)
         return phase === 'soldOut' ? null : { kind: 'out', words: phase === 'before' ? 'room.offer' : 'room.offerLate' };
+    const message = standing.message ? { message: standing.message } : {}; /* the operator's */
     if (standing.state === 'admitted')
-        return phase === 'soldOut' ? null : { kind: 'in', words: 'room.admitted', ...(turnLeftMs > 0 ? { turnLeftMs } : {}) };
+        return phase === 'soldOut' ? null : { kind: 'in', words: 'room.admitted', ...message, ...(turnLeftMs > 0 ? { turnLeftMs } : {}) };
     /* Nothing moves in the line while there is nothing to sell: no time, no odds. */
     if (standing.state === 'sold-out' || phase === 'soldOut')
         return { kind: 'over', words: 'room.soldOut' };
@@ -138,6 +139,7 @@ export function roomModel({ item, phase, owned, standing, from, agoMs = 0, turnL
             kind: 'early',
             words: standing.waits_for_beacon ? 'room.beacon' : 'room.early',
             number: ['room.arrived', standing.arrived],
+            ...message,
         };
     return {
         kind: 'line',
@@ -148,6 +150,7 @@ export function roomModel({ item, phase, owned, standing, from, agoMs = 0, turnL
         odds: `room.odds.${oddsOf(standing, item)}`,
         done: from - standing.ahead,
         of: Math.max(1, from),
+        ...message,
     };
 }
 

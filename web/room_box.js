@@ -18,7 +18,8 @@ export function createRoomBox(alert, drawCheck) {
     const bell = element('button', { class: 'plain room-bell', type: 'button' });
     /* Only what changes seldom is announced; a number every second would drown everything else. */
     const words = element('p', { class: 'room-words', role: 'status' });
-    const node = element('section', { class: 'room-box' }, title, number, unit, bar, eta, odds, words, bell, ago);
+    const message = element('p', { class: 'room-message', role: 'status' });
+    const node = element('section', { class: 'room-box' }, title, message, number, unit, bar, eta, odds, words, bell, ago);
     const fair = element('summary');
     const fairWords = element('p', { class: 'room-words' });
     const check = element('button', { class: 'plain', type: 'button' });
@@ -79,6 +80,8 @@ export function createRoomBox(alert, drawCheck) {
             return;
         node.dataset.kind = model.kind;
         textSet(title, say('room.title'));
+        message.hidden = !model.message;
+        textSet(message, model.message ?? '');
         const [unitWords, value] = model.number ?? ['', 0];
         const turn = model.turnLeftMs !== undefined;
         textSet(number, turn ? minutesAndSeconds(model.turnLeftMs) : value > 0 ? count(value) : '');

@@ -47,7 +47,10 @@ void admin_sale_users(struct admin *admin, struct job *job, uint32_t id);
 void admin_sale_users_list(struct admin *admin, struct job *job, uint32_t id);
 void admin_sale_users_remove(struct admin *admin, struct job *job, uint32_t id);
 /* beacon.c */
+/* One line of visible characters, at most so many, without spaces around it. */
+bool admin_line_is_good(const char *text, uint32_t characters_max);
 void admin_sale_beacon(struct admin *admin, struct job *job, uint32_t id);
+void admin_sale_message(struct admin *admin, struct job *job, uint32_t id); /* room_message.c */
 void admin_beacon_members(const struct sale *sale, struct text *out); /* beginning with a comma */
 /* False and the job is answered: the beacon of `sale`, as it is to be, may not be named so now. */
 MUST_CHECK bool admin_beacon_may_be(

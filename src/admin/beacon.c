@@ -32,10 +32,10 @@ static bool has_outer_space(const char *text)
     return size > 0 && (text[0] == ' ' || text[size - 1] == ' ');
 }
 
-static bool name_is_good(const char *name)
+bool admin_line_is_good(const char *text, uint32_t characters_max)
 {
     uint32_t characters = 0;
-    for (const char *at = name; *at != 0; at++) {
+    for (const char *at = text; *at != 0; at++) {
         const unsigned char byte = (unsigned char)*at;
         if ((byte & 0xc0) == 0x80)
             continue; /* goes on with the character before */
@@ -43,7 +43,7 @@ static bool name_is_good(const char *name)
         if (is_hidden((const unsigned char *)at))
             return false;
     }
-    return characters <= BEACON_NAME_CHARACTERS_MAX && !has_outer_space(name);
+    return characters <= characters_max && !has_outer_space(text);
 }
 
 static bool value_is_good(const char *value)
@@ -77,7 +77,7 @@ bool admin_beacon_may_be(
 {
     if (strcmp(before->beacon_name, sale->beacon_name) == 0)
         return true;
-    if (!name_is_good(sale->beacon_name))
+    if (!admin_line_is_good(sale->beacon_name, BEACON_NAME_CHARACTERS_MAX))
         job_reply_problem(job, PROBLEM_BAD_VALUE,
             "beacon_name must be up to 120 printable characters, without leading or trailing "
             "spaces.",

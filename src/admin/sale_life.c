@@ -257,6 +257,7 @@ static void sale_renew(struct sale *sale)
     sale->archived = false;
     sale->gate = GATE_SCHEDULED;
     sale->preheat_at_ms = 0;
+    sale->room_message[0] = 0;
     sale->beacon_name[0] = 0;
     sale->beacon_value[0] = 0;
     sale->beacon_state = BEACON_OPEN;

@@ -69,6 +69,7 @@ void admin_sale_json(const struct admin *admin, const struct sale *sale, struct 
     json_bool(out, "published", sale->published);
     json_bool(out, "archived", sale->archived);
     admin_beacon_members(sale, out);
+    json_text(out, "room_message", sale->room_message);
     json_object_end(out);
 }
 

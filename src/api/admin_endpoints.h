@@ -38,6 +38,7 @@
     X(POST, OPERATOR, COMMANDS, "/sales/#/end", sale_end) \
     X(POST, ADMIN, COMMANDS, "/sales/#/reopen", sale_reopen) \
     X(POST, OPERATOR, WRITES, "/sales/#/beacon", sale_beacon) \
+    X(POST, OPERATOR, WRITES, "/sales/#/message", sale_message) \
     X(GET, VIEWER, READS, "/sales/#/users?after", sale_users_list) \
     X(POST, ADMIN, WRITES, "/sales/#/users", sale_users) \
     X(POST, ADMIN, WRITES, "/sales/#/users/remove", sale_users_remove) \

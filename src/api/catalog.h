@@ -47,6 +47,8 @@ struct catalog_sale {
     const item_id *items;    /* ascending */
     struct span title;       /* as a JSON string */
     struct span beacon_name; /* as a JSON string; empty: none is named, or there is no room */
+    struct span message;     /* of its waiting room, the same */
+    uint32_t message_mark;   /* another one, most likely, when the message is another */
 };
 /* Sales that are not archived. */
 struct catalog_lists {

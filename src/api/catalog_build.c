@@ -10,7 +10,7 @@
 enum {
     READ_ROWS = 32,
     PRODUCT_TEXT_MAX = 6 * (NAME_BYTES_MAX + DESCRIPTION_BYTES_MAX) + IMAGES_BYTES_MAX + 512,
-    SALE_TEXT_MAX = 6 * (NAME_BYTES_MAX + BEACON_NAME_BYTES_MAX) + 16,
+    SALE_TEXT_MAX = 6 * (NAME_BYTES_MAX + BEACON_NAME_BYTES_MAX + ROOM_MESSAGE_BYTES_MAX) + 16,
 };
 
 /* ---- blocks: one piece of memory each, with the text that its spans point into ---- */
@@ -34,15 +34,17 @@ static struct catalog_sale *sale_make(
     const struct catalog_sale *like, const item_id *items, uint32_t item_count)
 {
     const size_t items_bytes = item_count * sizeof(item_id);
-    struct catalog_sale *sale =
-        block_take(sizeof *sale + items_bytes + like->title.size + like->beacon_name.size);
+    struct catalog_sale *sale = block_take(
+        sizeof *sale + items_bytes + like->title.size + like->beacon_name.size + like->message.size);
     item_id *kept = (item_id *)(sale + 1);
     *sale = *like;
     sale->item_count = item_count;
     sale->items = kept;
     if (item_count > 0)
         memcpy(kept, items, items_bytes);
-    span_keep(&sale->beacon_name, span_keep(&sale->title, (char *)(kept + item_count)));
+    char *at = span_keep(&sale->title, (char *)(kept + item_count));
+    at = span_keep(&sale->beacon_name, at);
+    span_keep(&sale->message, at);
     return sale;
 }
 
@@ -182,7 +184,12 @@ static void sale_take(struct reading *reading, const struct sale *row, const str
     const size_t title_bytes = text.size;
     if (row->waiting_room && row->beacon_name[0] != 0)
         text_json(&text, span_from_string(row->beacon_name));
+    const size_t name_bytes = text.size - title_bytes;
+    if (row->waiting_room && row->room_message[0] != 0)
+        text_json(&text, span_from_string(row->room_message));
     invariant(!text.overflow);
+    const struct span message =
+        span_of(bytes + title_bytes + name_bytes, text.size - title_bytes - name_bytes);
     const struct catalog_sale like = { .id = row->id,
         .start_ms = row->start_ms,
         .end_ms = row->end_ms,
@@ -196,7 +203,9 @@ static void sale_take(struct reading *reading, const struct sale *row, const str
         .gate = row->gate,
         .archived = row->archived,
         .title = span_of(bytes, title_bytes),
-        .beacon_name = span_of(bytes + title_bytes, text.size - title_bytes) };
+        .beacon_name = span_of(bytes + title_bytes, name_bytes),
+        .message = message,
+        .message_mark = hash_crc32c(0, message.data, message.size) };
     if (was != NULL) {
         reading->sale = sale_make(&like, was->items, was->item_count);
         return;

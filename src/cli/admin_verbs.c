@@ -45,12 +45,13 @@
     }
 
 /* Something that is done to one thing, known by its number. */
-#define ACT(verb, where, what, does) \
+#define ONE(how, verb, where, what, does) \
     { \
-        .name = (verb), .method = "POST", .path = "/admin/v1/" where, .help = (does), .options = { \
+        .name = (verb), .method = (how), .path = "/admin/v1/" where, .help = (does), .options = { \
             NUMBER_OF(what) \
         } \
     }
+#define ACT(verb, where, what, does) ONE("POST", verb, where, what, does)
 #define GATE(word, does) ACT("sale " word, "sales/%/" word, "sale", does)
 
 const struct admin_verb admin_verbs[] = {
@@ -178,6 +179,12 @@ const struct admin_verb admin_verbs[] = {
         .help = "set the value of the beacon, once, after the start",
         .options = { NUMBER_OF("sale"),
             { "VALUE", "value", OPTION_TEXT, true, "as the public source published it" } } },
+    { .name = "sale message",
+        .method = "POST",
+        .path = "/admin/v1/sales/%/message",
+        .help = "tell those who wait in its waiting room something",
+        .options = { NUMBER_OF("sale"),
+            { "TEXT", "message", OPTION_TEXT, true, "one line; \"\" takes it away" } } },
     { .name = "sale users",
         .method = "POST",
         .path = "/admin/v1/sales/%/users",
@@ -233,11 +240,7 @@ const struct admin_verb admin_verbs[] = {
             { "--safety", "safety", OPTION_NUMBER, false, "units kept back as safety stock" },
             { "--channel", "channels", OPTION_UNITS, false,
                 "web=N; can be repeated; all to web if not given" } } },
-    { .name = "item remove",
-        .method = "DELETE",
-        .path = "/admin/v1/items/%",
-        .help = "remove an item that is not preheated",
-        .options = { NUMBER_OF("item") } },
+    ONE("DELETE", "item remove", "items/%", "item", "remove an item that is not preheated"),
     { .name = "item list",
         .pages = true,
         .method = "GET",
@@ -264,11 +267,7 @@ const struct admin_verb admin_verbs[] = {
         .options = { NUMBER_OF("item"), { "--from", "from", OPTION_TEXT, true, "channel or safety" },
             { "--to", "to", OPTION_TEXT, true, "channel or safety" },
             { "--quantity", "quantity", OPTION_NUMBER, true, "units" } } },
-    { .name = "item counts",
-        .method = "GET",
-        .path = "/admin/v1/items/%/counts",
-        .help = "show its units per channel",
-        .options = { NUMBER_OF("item") } },
+    ONE("GET", "item counts", "items/%/counts", "item", "show its units per channel"),
     { .name = "waitlist",
         .pages = true,
         .method = "GET",

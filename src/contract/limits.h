@@ -51,6 +51,8 @@ enum {
 
     BEACON_NAME_CHARACTERS_MAX = 120, /* what a draw's public beacon is called, in UTF-8 */
     BEACON_NAME_BYTES_MAX = 4 * BEACON_NAME_CHARACTERS_MAX,
+    ROOM_MESSAGE_CHARACTERS_MAX = 120, /* what the operator tells those who wait, in UTF-8 */
+    ROOM_MESSAGE_BYTES_MAX = 4 * ROOM_MESSAGE_CHARACTERS_MAX,
     BEACON_VALUE_BYTES_MAX = 200, /* ASCII: hex of the longest signature in use, and some */
 };
 

@@ -140,6 +140,7 @@ struct sale {
     uint64_t preheat_at_ms; /* 0: by hand or on publish only */
     lsn_t terms_lsn; /* the log position that the terms are of: an older record does not write them */
     char beacon_name[BEACON_NAME_BYTES_MAX + 1]; /* a public source of chance; "": none is named */
+    char room_message[ROOM_MESSAGE_BYTES_MAX + 1]; /* the operator's, for those who wait; "": none */
     /* Of the rest sale_beacon is the only writer. */
     char beacon_value[BEACON_VALUE_BYTES_MAX + 1]; /* "": not given */
     uint8_t beacon_state;                          /* enum beacon_state */

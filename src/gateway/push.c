@@ -224,7 +224,7 @@ static void changes_send(struct routes *routes, struct push_socket *socket)
     socket->items_seen = items->changes;
 }
 
-/* Sends the place of its user in the waiting room, if that has changed. */
+/* Sends the place of its user in the waiting room and the operator's message, if one has changed. */
 static void room_send(struct routes *routes, struct push_socket *socket)
 {
     const struct catalog *catalog = handover_get(routes->shared.catalog);
@@ -233,8 +233,10 @@ static void room_send(struct routes *routes, struct push_socket *socket)
     if (sale == NULL || !sale->waiting_room)
         return;
     rooms_look(routes->shared.rooms, socket->room, socket->user, &standing);
-    const uint64_t now = (uint64_t)(standing.beacon_until_ms != 0) << 48 | (uint64_t)standing.state << 40
-        | (uint64_t)room_odds(&standing.view, standing.ahead) << 32 | standing.ahead;
+    const uint64_t place = (uint64_t)(standing.beacon_until_ms != 0) << 48
+        | (uint64_t)standing.state << 40 | (uint64_t)room_odds(&standing.view, standing.ahead) << 32
+        | standing.ahead;
+    const uint64_t now = place ^ (uint64_t)sale->message_mark << 24;
     if (standing.state <= ROOM_AGAIN || now == socket->room_told)
         return;
     socket->room_told = now;

@@ -19,7 +19,9 @@
 enum {
     ARRIVALS_PAGE = ROOM_MARKS_MAX, /* marks in one answer */
     ARRIVALS_BYTES = ARRIVALS_PAGE * 16 + 512,
-    ROOM_BODY_BYTES = 512 + 2 * BEACON_NAME_CHARACTERS_MAX + BEACON_NAME_BYTES_MAX,
+    BEACON_TEXT_MAX = 2 * BEACON_NAME_CHARACTERS_MAX + BEACON_NAME_BYTES_MAX, /* as JSON */
+    MESSAGE_TEXT_MAX = 2 * ROOM_MESSAGE_CHARACTERS_MAX + ROOM_MESSAGE_BYTES_MAX,
+    ROOM_BODY_BYTES = 512 + BEACON_TEXT_MAX + MESSAGE_TEXT_MAX,
     DRAW_BODY_BYTES = ROOM_BODY_BYTES + 512 + 2 * BEACON_VALUE_BYTES_MAX,
 };
 static_assert((int)ROOM_BODY_BYTES <= (int)COMPLETE_BODY_MAX, "where somebody stands fits an answer");
@@ -51,6 +53,15 @@ static void beacon_name_member(const struct catalog_sale *sale, struct text *out
     text_add(out, sale->beacon_name);
 }
 
+/* What the operator tells those who wait. */
+static void message_member(const struct catalog_sale *sale, struct text *out)
+{
+    if (sale == NULL || sale->message.size == 0)
+        return;
+    text_literal(out, ",\"message\":");
+    text_add(out, sale->message);
+}
+
 static void members(struct routes *routes, sale_id id, uint64_t start_ms,
     const struct room_standing *standing, struct text *out)
 {
@@ -60,7 +71,9 @@ static void members(struct routes *routes, sale_id id, uint64_t start_ms,
     room_members(standing, wait_ms, random_next(&routes->random), out);
     if (standing->state == ROOM_ADMITTED)
         text_format(out, ",\"turn_ms\":%llu", (unsigned long long)routes->shared.config->room_turn_ms);
-    beacon_name_member(catalog == NULL ? NULL : catalog_sale_find(catalog, id), out);
+    const struct catalog_sale *sale = catalog == NULL ? NULL : catalog_sale_find(catalog, id);
+    beacon_name_member(sale, out);
+    message_member(sale, out);
 }
 
 void room_standing_members(struct routes *routes, const struct catalog_sale *sale,

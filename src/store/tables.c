@@ -55,6 +55,7 @@ static const char tables_core[] =
     "  return_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(return_draw_ms >= 0),"
     "  start_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(start_draw_ms >= 0),"
     "  archived INTEGER NOT NULL DEFAULT 0 CHECK(archived IN (0, 1)),"
+    "  room_message TEXT NOT NULL DEFAULT '',"
     "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
     "  CHECK(beacon_state = 0 OR beacon_name <> '')"
     ") STRICT;" STORE_SALES_NOT_ENDED "CREATE TABLE items("
@@ -155,7 +156,11 @@ const char *const store_tables[] = { tables_core, tables_orders, store_payment_t
     store_admin_tables, store_customers_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
-const char *const *const store_steps[] = { NULL };
+static const char *const step_9[] = {
+    "ALTER TABLE sales ADD COLUMN room_message TEXT NOT NULL DEFAULT ''",
+    NULL,
+};
+const char *const *const store_steps[] = { step_9, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

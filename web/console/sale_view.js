@@ -3,13 +3,13 @@
 
 import { element, pictureOf } from '../dom.js';
 import { auditPanel } from './audit.js';
-import { read, readAll } from './api.js';
+import { change, read, readAll } from './api.js';
 import { ask } from './dialog.js';
 import { moment, money, number } from './format.js';
 import { named, say } from './i18n.js';
 import { itemFields } from './item_form.js';
 import { unitsBar } from './live_parts.js';
-import { button, chip, facts, loadedPlace, loadedShow, panel, tellerMake, titleRow } from './parts.js';
+import { button, chip, facts, field, loadedPlace, loadedShow, panel, tellerMake, titleRow } from './parts.js';
 import { saleActs, stockAct } from './sale_acts.js';
 import { saleChecks } from './sale_checks.js';
 import { stateOfSale } from './sales_view.js';
@@ -44,6 +44,16 @@ function itemRow({ item, product, counts, preheated }, editable, again) {
         element('div', {}, element('div', { class: 'stock-head' }, element('b', { textContent: product.name }),
             element('span', { class: 'stock-left', textContent: `${price} · ${preheated ? say('item.left', { free: number(counts.free) }) : say('units.cold')}` })),
         ...unitsBar(counts), element('div', { class: 'acts' }, ...acts, ...(editable ? [edit] : []))));
+}
+
+/* What those in its waiting room are told, and writing another word to them. */
+function messagePanel(sale, again) {
+    const text = element('input', { type: 'text', maxLength: 120, value: sale.room_message });
+    const write = button(say('room.message.write'), () => ask({ title: say('room.message'), text: say('room.message.text', { title: sale.title }), yes: say('form.save'),
+        fields: [field(say('room.message.label'), text)], act: (key) => change('POST', `/sales/${sale.id}/message`, { message: text.value.trim() }, key) })
+        .then((answer) => answer !== null && again()));
+    return panel(say('room.message'), element('p', { class: sale.room_message === '' ? 'none' : 'room-message', textContent: sale.room_message || say('room.message.none') }),
+        ...(may('operator') && !sale.archived ? [element('div', { class: 'acts' }, write)] : []));
 }
 
 function itemAdd(sale, again) {
@@ -85,7 +95,8 @@ export function saleShow(main, id) {
             links.push(element('a', { class: 'plain small', href: '/', target: '_blank', rel: 'noopener', textContent: say('sale.page') }));
         node.replaceChildren(titleRow(sale.title, chip(named('gate', state), state), element('div', { class: 'title-end' }, ...links)),
             element('div', { class: 'grid wide-left' }, element('div', { class: 'stack' }, run, stock),
-                element('div', { class: 'stack' }, ...(state === 'draft' || state === 'scheduled' ? [checklist(seen)] : []), about)), trail);
+                element('div', { class: 'stack' }, ...(state === 'draft' || state === 'scheduled' ? [checklist(seen)] : []),
+                    ...(sale.waiting_room ? [messagePanel(sale, () => place.look(true))] : []), about)), trail);
     }
 
     /* `now`: something was done; else it is only painted when something has changed, so that nobody loses his place. */

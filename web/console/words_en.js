@@ -149,6 +149,11 @@ export const EN = {
     'alarm.items-nearly-full': 'Nearly as many items as there can be',
     'alarm.bans-nearly-full': 'Nearly as many bans as there can be',
 
+    'room.message': 'Message to those who wait',
+    'room.message.none': 'None',
+    'room.message.write': 'Write a message',
+    'room.message.text': 'Everybody in the waiting room of “{title}” reads it at once, also who comes later. Empty: the message is taken away.',
+    'room.message.label': 'Message (one line, 120 characters at most)',
     'room.none': 'No sale has a waiting room now.',
     'room.line': '{count} in line',
     'room.drawn': '{arrived} came · {admitted} admitted',

@@ -149,6 +149,11 @@ export const ZH = {
     'alarm.items-nearly-full': '商品数量即将达到上限',
     'alarm.bans-nearly-full': '封禁数量即将达到上限',
 
+    'room.message': '等候室留言',
+    'room.message.none': '无',
+    'room.message.write': '写留言',
+    'room.message.text': '“{title}”等候室中的所有人会立即看到，后来的人也会看到。留空则撤下留言。',
+    'room.message.label': '留言（一行，最多 120 字）',
     'room.none': '当前没有启用等候室的活动。',
     'room.line': '{count} 人排队',
     'room.drawn': '到场 {arrived} · 已放行 {admitted}',

@@ -35,6 +35,28 @@ describe('changing sales', () => {
         assert.deepEqual(errors, []);
     });
 
+    test('a word to those who wait is written, shown as text, and taken away', async () => {
+        const { id } = await admin('POST', '/sales', { title: 'Queue', start_ms: TODAY.getTime(), end_ms: TODAY.getTime() + 3_600_000, waiting_room: true });
+        const { page, errors } = await signedIn(LOOKS[3], `sales/${id}`);
+        const panel = page.locator('.panel', { hasText: 'Message to those who wait' }).first();
+        const write = async (text) => {
+            await panel.getByRole('button', { name: 'Write a message' }).click();
+            await dialog(page).getByText('Everybody in the waiting room of “Queue” reads it at once').waitFor();
+            await dialog(page).getByLabel('Message').fill(text);
+            await dialog(page).getByRole('button', { name: 'Save' }).click();
+            await dialog(page).waitFor({ state: 'detached' });
+        };
+        await write(EVIL);
+        await panel.getByText(EVIL).waitFor();
+        assert.equal((await admin('GET', `/sales/${id}`)).room_message, EVIL);
+        assert.equal(await page.evaluate(() => window.evil), undefined);
+        await wellMade(page, 'sale-message');
+        await write('');
+        await panel.getByText('None').waitFor();
+        assert.equal((await admin('GET', `/sales/${id}`)).room_message, '');
+        assert.deepEqual(errors, []);
+    });
+
     test('a refusal is told in the form', async () => {
         const { page } = await signedIn(LOOKS[0], `sales/${sale.id}/edit`);
         await page.getByLabel('End', { exact: true }).fill('2026-01-01T00:00');

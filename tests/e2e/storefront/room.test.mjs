@@ -77,6 +77,24 @@ describe('the waiting room', { concurrency: 3 }, () => {
         assert.deepEqual(errors, []);
     });
 
+    test('the operator writes to those who wait, and they read it without loading the page again', async () => {
+        const { sale, item } = await saleMake({ startsInMs: 600_000, total: 1, room: true });
+        const { page, errors } = await visitor({ ...PHONE, locale: 'zh-CN' });
+        await page.goto(itemAddress(item));
+        await page.locator(liveButton).click();
+        await page.locator('.item[data-view="room"]').waitFor();
+        assert.equal(await page.isVisible('.room-message'), false);
+        const text = '推迟十分钟，您的位置保留。 <b>Ten minutes later</b>';
+        await admin(`/sales/${sale}/message`, { message: text });
+        await page.getByText(text).waitFor();
+        assert.equal(await page.locator('.room-message b').count(), 0);
+        await clean(page);
+        await shot(page, 'room-message', true);
+        await admin(`/sales/${sale}/message`, { message: '' });
+        await page.locator('.room-message').waitFor({ state: 'hidden' });
+        assert.deepEqual(errors, []);
+    });
+
     test('a draw that waits for its beacon says so, in both languages, and goes on with it', async () => {
         const { sale, item } = await saleMake({ startsInMs: 600_000, total: 2, room: true, beacon: 'index of the day' });
         const english = await visitor();

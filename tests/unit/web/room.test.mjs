@@ -26,6 +26,14 @@ test('the turn is counted down while it lasts, where the page saw it come', () =
     assert.equal('turnLeftMs' in admitted(-5), false);
 });
 
+test('the operator’s message is shown to those who wait and whose turn it is', () => {
+    const message = '10 minutes later <b>';
+    assert.equal(model({ ...early, message }).message, message);
+    assert.equal(model({ ...early, drawn: true, ahead: 3, eta_ms: null, odds: 'fair', message }).message, message);
+    assert.equal(model({ ...early, state: 'admitted', message }).message, message);
+    assert.equal('message' in model(early), false);
+});
+
 test('everything that the box can say is there in both languages', () => {
     for (const words of ['room.beacon', 'room.early', 'room.offer', 'room.offerLate', 'room.admitted', 'room.turnLeft', 'room.soldOut', 'room.line'])
         for (const language of ['en', 'zh-CN'])
