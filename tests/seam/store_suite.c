@@ -441,9 +441,11 @@ static void a_beacon_is_decided_once_and_an_edit_leaves_it_alone(void **state)
     sale.beacon_state = BEACON_GIVEN;
     assert_int_equal(ops(f)->sale_beacon(f->store, &sale), STATUS_CONFLICT); /* none is named */
     memcpy(sale.beacon_name, "index", 6);
+    memcpy(sale.room_message, "later", 6);
     assert_int_equal(ops(f)->sale_update(f->store, &sale), STATUS_OK);
     assert_int_equal(ops(f)->sale_get(f->store, sale.id, &got), STATUS_OK);
     assert_string_equal(got.beacon_name, "index");
+    assert_string_equal(got.room_message, "later");
     assert_string_equal(got.beacon_value, ""); /* an edit gives no value */
     assert_int_equal(got.beacon_state, BEACON_OPEN);
     got.beacon_until_ms = 15; /* it waits */

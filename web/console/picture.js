@@ -3,6 +3,7 @@
 
 import { read, sendPiece } from './api.js';
 import { say } from './i18n.js';
+import { told } from './server_words.js';
 
 const PIECE_BYTES = 60_000;
 const LOOK_MS = 150;
@@ -22,7 +23,7 @@ export async function pictureSend(file, progress = () => {}) {
         if (state === 'done')
             return path;
         if (state === 'refused')
-            throw Object.assign(new Error(detail), { status: 422 });
+            throw Object.assign(new Error(told(detail)), { status: 422 });
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
     throw Object.assign(new Error(say('picture.slow')), { status: 504 });

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pictures of a product: sent at once, shown square as customers see them, put in order, taken away. */
+/* Pictures of a product: cut to a square, sent at once, shown as customers see them, put in order, taken away. */
 
 import { element, textSet } from '../dom.js';
 import { say } from './i18n.js';
 import { button, field } from './parts.js';
+import { pictureSquare } from './picture_crop.js';
 import { pictureSend } from './picture.js';
 
 const PICTURES_MAX = 8;
@@ -41,8 +42,11 @@ export function picturesField(first = []) {
                     textSet(told, say('picture.most', { count: PICTURES_MAX }));
                     break;
                 }
+                const square = await pictureSquare(one);
+                if (square === null)
+                    continue;
                 textSet(told, say('picture.sending'));
-                paths.push(await pictureSend(one));
+                paths.push(await pictureSend(square));
                 paint();
                 textSet(told, say('picture.done'));
             }

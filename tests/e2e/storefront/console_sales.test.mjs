@@ -9,6 +9,9 @@ const DAY_MS = 86_400_000;
 const TODAY = new Date(Date.now() + 2 * DAY_MS);
 const dayText = (date) => `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`;
 
+/* 80 x 40 pixels: the left half red, the right half blue. */
+const WIDE = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAFAAAAAoCAIAAADmAupWAAAARElEQVR42u3PsQ0AAAzCMP5/mn5RFkvZI6fJpNG2AQYGBgYGBgYGBgYGBgYGBgYGBgYGBgYGBgYGBgYGBgYGBgYG/u0AiOx0Nd5R9e8AAAAASUVORK5CYII=', 'base64');
+
 describe('changing sales', () => {
     let sale, item;
 
@@ -54,6 +57,26 @@ describe('changing sales', () => {
         await write('');
         await panel.getByText('None').waitFor();
         assert.equal((await admin('GET', `/sales/${id}`)).room_message, '');
+        assert.deepEqual(errors, []);
+    });
+
+    test('of a picture that is not square the merchant chooses the square', async () => {
+        const { page, errors } = await signedIn(LOOKS[1], 'sales/new');
+        await page.locator('input[type=file]').setInputFiles({ name: 'wide.png', mimeType: 'image/png', buffer: WIDE });
+        await dialog(page).getByText('请选择 wide.png 中要显示的部分').waitFor();
+        const right = dialog(page).getByLabel('左右位置');
+        await right.fill('100');
+        assert.deepEqual(await page.evaluate(() => [...document.querySelector('.crop canvas').getContext('2d').getImageData(120, 120, 1, 1).data]), [0, 0, 255, 255]);
+        await wellMade(page, 'picture-crop');
+        await dialog(page).getByRole('button', { name: '使用这一部分' }).click();
+        const stored = page.getByAltText('图片 1');
+        await stored.waitFor();
+        await page.waitForFunction(() => document.querySelector('.picture-shown').naturalWidth > 0);
+        assert.deepEqual(await stored.evaluate((node) => [node.naturalWidth, node.naturalHeight]), [40, 40]);
+        await page.locator('input[type=file]').setInputFiles({ name: 'wide.png', mimeType: 'image/png', buffer: WIDE });
+        await dialog(page).getByRole('button', { name: '取消' }).click();
+        await dialog(page).waitFor({ state: 'detached' });
+        assert.equal(await page.locator('.picture-shown').count(), 1);
         assert.deepEqual(errors, []);
     });
 
