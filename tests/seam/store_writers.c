@@ -197,8 +197,9 @@ static void log_turn_twice(struct writer *writer)
 
 static ticket_number recent_ticket(struct writer *writer)
 {
-    const uint64_t last = shared.ticket;
-    return last == 0 ? 1 : last - chance(writer, last < RECENT ? (uint32_t)last : RECENT);
+    const uint32_t last = (uint32_t)shared.ticket;
+    const uint32_t most = chance(writer, 3) == 0 || last < RECENT ? last : RECENT; /* old ones end, too */
+    return last == 0 ? 1 : last - chance(writer, most);
 }
 
 static void moves_count(
@@ -220,7 +221,7 @@ static struct order_move move_of(struct writer *writer)
     struct order_move move = { .ticket = recent_ticket(writer),
         .event = kinds[chance(writer, sizeof kinds)],
         .now_ms = PAY_BY_MS,
-        .refund_to = chance(writer, 8) == 0 ? REFUND_TO_WRITE_OFF : REFUND_TO_STOCK,
+        .refund_to = chance(writer, 64) == 0 ? REFUND_TO_WRITE_OFF : REFUND_TO_STOCK,
         .currency = "CNY" };
     move.amount = PRICE * (uint64_t)shared.tickets[move.ticket].quantity;
     /* Sometimes two orders get the same reference: one of them has it then. */
