@@ -2,6 +2,7 @@
 #include "store/sqlite/sqlite.h"
 
 #include "store/sqlite/connection.h"
+#include "store/sqlite/paced_writes.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -9,6 +10,7 @@
 enum status sqlite_store_serve(struct order_store *store, uint32_t cache_mib)
 {
     char pragmas[160];
+    paced_writes_start();
     snprintf(pragmas, sizeof pragmas,
         "PRAGMA cache_size = -%u; PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %d",
         cache_mib * 1024, SQLITE_SERVING_CHECKPOINT_PAGES, SQLITE_SERVING_CHECKPOINT_PAGES * 4096 * 2);
