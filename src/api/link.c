@@ -30,7 +30,7 @@ struct link {
     bool held; /* what is said is not shown yet */
     struct edge_link each[EDGES_MAX];
     _Atomic bool away, stopped;
-    _Atomic uint64_t lag;
+    _Atomic uint64_t lag, asks_since_ms; /* 0: the database has answered */
 };
 
 static void views_create(struct link *link, struct edge_link *edge)
@@ -230,11 +230,19 @@ void link_health_set(struct link *link, const struct worker_health *health)
     atomic_store(&link->away, health->away);
     atomic_store(&link->stopped, health->stopped);
     atomic_store(&link->lag, health->lag);
+    atomic_store(&link->asks_since_ms, 0);
 }
 
-void link_health(const struct link *link, struct worker_health *health)
+void link_health_asks(struct link *link, uint64_t since_ms)
 {
-    *health = (struct worker_health){ .away = atomic_load(&link->away),
+    atomic_store(&link->asks_since_ms, since_ms);
+}
+
+void link_health(const struct link *link, uint64_t now_ms, struct worker_health *health)
+{
+    const uint64_t since_ms = atomic_load(&link->asks_since_ms);
+    const bool silent = since_ms != 0 && now_ms > since_ms + DATABASE_SILENT_MS;
+    *health = (struct worker_health){ .away = atomic_load(&link->away) || silent,
         .stopped = atomic_load(&link->stopped),
         .lag = atomic_load(&link->lag) };
 }

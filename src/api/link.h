@@ -50,11 +50,16 @@ struct job *link_view_next(struct link *link, uint32_t reader, uint32_t edge); /
 void link_view_return(struct link *link, uint32_t reader, struct job *job); /* the edge is woken */
 
 /* Any thread. */
+enum {
+    DATABASE_SILENT_MS = 5000
+}; /* a transaction of orders that takes longer: the database is away */
 struct worker_health {
     bool away, stopped; /* the database; STOPPED: it is damaged */
     uint64_t lag;       /* records of the log that are not orders yet */
 };
-void link_health_set(struct link *link, const struct worker_health *health); /* the worker */
-void link_health(const struct link *link, struct worker_health *health);
+/* The thread that writes orders: after a turn; before it, since when it is in the database's hands. */
+void link_health_set(struct link *link, const struct worker_health *health);
+void link_health_asks(struct link *link, uint64_t since_ms);
+void link_health(const struct link *link, uint64_t now_ms, struct worker_health *health);
 
 #endif

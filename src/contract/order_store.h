@@ -3,7 +3,12 @@
  * queue records changes goes into one transaction together with the position: orders, stock with
  * version, user counters, stock events, dead letters. Prepared statements only.
  * Threads: a store belongs to one thread at a time, whatever is called; `interrupt` is for any. Each reader
- * (reader_open) is a store of its own for a thread of its own: readers and the one that writes run at once.
+ * (reader_open) and each further writer (writer_open) is a store of its own for a thread of its own. They all
+ * run at once: any operation may run on any of them, but a reader changes nothing, and
+ *   - apply: one of them at a time, each batch after the one before (the order writer's)
+ *   - groups, and what an administrator's request does together: on one of them, the worker's
+ *   - reconciliation, restore, buyers_list, outbox: the worker's
+ * What two connections change at once waits for the other one or is repeated by the store.
  * Errors: STATUS_REFUSED: the database refused a row, nothing was written (`refusal` tells which
  * and why); STATUS_AWAY: it can't be reached, is full or busy, nothing was written, try again
  * later; STATUS_UNKNOWN: the same, but the commit failed in the middle, so it may be there after a
@@ -249,12 +254,18 @@ struct order_store_ops {
      * committed, each call at one moment. It never makes this one wait. It is closed first. NULL: this store
      * has none. */
     enum status (*reader_open)(struct order_store *, struct order_store **reader);
+    /* Of a reader, before its first call: a statement that takes longer than about this ends with
+     * STATUS_AWAY. Else it may take as long as a report. */
+    void (*patience)(struct order_store *reader, uint32_t ms);
+    /* Another connection to the same database that may write at the same time, set up as this one is now.
+     * It is closed first. *writer NULL: this database has one connection that writes. */
+    enum status (*writer_open)(struct order_store *, struct order_store **writer);
     /* Of a reader: its calls up to moment_end see one moment, that of the first of them. A call that failed
      * is the last one: moment_end, and begin again. */
     enum status (*moment_begin)(struct order_store *reader);
     void (*moment_end)(struct order_store *reader);
-    /* Any thread: a call that runs on this reader ends soon, with STATUS_AWAY. */
-    void (*interrupt)(struct order_store *reader);
+    /* Any thread: a call that runs on this connection ends soon, with STATUS_AWAY or STATUS_UNKNOWN. */
+    void (*interrupt)(struct order_store *);
     /* 0 and "" for a new database. data_id ties journal and database together. */
     enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);
     enum status (*identity_set)(struct order_store *, uint64_t data_id); /* only once, on a new database */

@@ -330,7 +330,7 @@ enum edge_verdict public_ready(struct exchange *exchange)
     struct routes *routes = exchange->routes;
     const struct catalog *catalog = handover_get(routes->shared.catalog);
     struct worker_health health;
-    link_health(routes->shared.link, &health);
+    link_health(routes->shared.link, edge_now_ms(routes->edge), &health);
     const char *reason =
         stopped[atomic_load_explicit(&routes->door.board->wins_stopped, memory_order_relaxed)];
     if (atomic_load(routes->shared.draining))

@@ -83,6 +83,11 @@ enum status order_writer_start(struct order_writer *writer)
     return status;
 }
 
+void order_writer_use(struct order_writer *writer, struct order_store *store)
+{
+    writer->config.store = store;
+}
+
 static uint32_t writer_waiting(const struct order_writer *writer)
 {
     return writer->count - writer->first;

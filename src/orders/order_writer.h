@@ -10,7 +10,7 @@
  * A database that is away is not a refusal: the writer pauses (100 ms, doubling to 5 s) and loses
  * nothing. A refused dead letter is treated as away too: a record is never skipped.
  *
- * Thread: the store thread only; nothing sleeps, time comes in as now_ms.
+ * Thread: the one that owns its store; nothing sleeps, time comes in as now_ms.
  * Memory: one arena, at create.
  * Errors: STATUS_CORRUPT (store or queue): final, the writer does nothing more and says so at every
  * turn. */
@@ -60,6 +60,8 @@ struct order_writer *order_writer_create(struct arena *arena, const struct order
  * keep what comes next any more; STATUS_CONFLICT: the store is ahead of the queue's end. Both mean:
  * one of them is too old. */
 MUST_CHECK enum status order_writer_start(struct order_writer *writer);
+/* From its first turn on it writes by this store, which is the same database's. */
+void order_writer_use(struct order_writer *writer, struct order_store *store);
 MUST_CHECK enum status order_writer_turn(
     struct order_writer *writer, uint64_t now_ms, struct order_writer_progress *progress);
 

@@ -84,10 +84,14 @@ enum status database_open(struct order_store **store, const struct config *confi
 
 struct database_shares database_shares(const struct config *config)
 {
-    enum { OWN = 1, LEAST = 3 }; /* the worker's */
-    const uint32_t readers = (uint32_t)config->store_connections - OWN;
-    const uint32_t operators = readers < LEAST ? 1 : STORE_READERS_MAX;
-    return (struct database_shares){ .view_readers = readers - operators, .operator_readers = operators };
+    enum { OWN = 1, FOR_WRITER = 4, FOR_TWO = 3 };
+    const uint32_t all = (uint32_t)config->store_connections;
+    const bool writer = !is_sqlite(config) && all >= FOR_WRITER;
+    const uint32_t readers = all - OWN - writer;
+    const uint32_t operators = readers < FOR_TWO ? 1 : STORE_READERS_MAX;
+    return (struct database_shares){
+        .view_readers = readers - operators, .operator_readers = operators, .order_writer = writer
+    };
 }
 
 /* For `stampede verify`: see verify_open. */

@@ -14,6 +14,7 @@ MUST_CHECK enum status database_open(
 /* What store.connections are for; one is the worker's. */
 struct database_shares {
     uint32_t view_readers, operator_readers;
+    bool order_writer; /* one for it alone */
 };
 struct database_shares database_shares(const struct config *);
 int store_main(int argc, char **argv);          /* stampede store migrate */

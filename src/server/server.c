@@ -175,6 +175,7 @@ static bool worker_make(struct server *server)
         .edges = server->edge_count,
         .view_readers = shares.view_readers,
         .operator_readers = shares.operator_readers,
+        .orders_beside = shares.order_writer,
         .link = server->link,
         .limits = server->limits.limits,
         .spent = server->human.spent,

@@ -69,6 +69,11 @@ struct driver {
     void (*close)(struct sql_connection *);
     /* Another connection to the same database that only reads. */
     enum status (*reader_open)(const struct sql_connection *, struct sql_connection **reader);
+    /* Another connection to the same database that writes, too. NULL: one connection writes. */
+    enum status (*writer_open)(const struct sql_connection *, struct sql_connection **writer);
+    /* Of a reader, before its first statement: one that takes longer than about this ends with STATUS_AWAY.
+     * NULL: there is nothing to wait for. */
+    void (*patience)(struct sql_connection *reader, uint32_t ms);
     /* Any thread: a statement that runs on this connection ends soon, with STATUS_AWAY. */
     void (*interrupt)(struct sql_connection *);
 

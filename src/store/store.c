@@ -117,21 +117,49 @@ static enum status store_whole_check(struct order_store *handle, char *what, siz
     return connection->driver->whole_check(connection, what, what_bytes);
 }
 
-static enum status store_reader_open(struct order_store *handle, struct order_store **reader)
+/* Another store of the same database, set up as this one is. */
+static enum status store_beside(const struct store *store,
+    enum status (*open)(const struct sql_connection *, struct sql_connection **),
+    struct order_store **out)
 {
-    const struct store *writer = store_of(handle);
     struct sql_connection *connection;
-    *reader = NULL;
-    enum status status = writer->connection->driver->reader_open(writer->connection, &connection);
+    *out = NULL;
+    enum status status = open(store->connection, &connection);
     if (status != STATUS_OK)
         return status;
-    status = store_make(connection, reader);
+    status = store_make(connection, out);
     if (status != STATUS_OK) {
         connection->driver->close(connection);
         return status;
     }
-    memcpy(store_of(*reader)->channel_names, writer->channel_names, sizeof writer->channel_names);
+    struct store *made = store_of(*out);
+    memcpy(made->channel_names, store->channel_names, sizeof store->channel_names);
+    memcpy(made->floors, store->floors, sizeof store->floors);
+    made->recovering = store->recovering;
+    made->outbox_on = store->outbox_on;
     return STATUS_OK;
+}
+
+static enum status store_reader_open(struct order_store *handle, struct order_store **reader)
+{
+    const struct store *store = store_of(handle);
+    return store_beside(store, store->connection->driver->reader_open, reader);
+}
+
+static enum status store_writer_open(struct order_store *handle, struct order_store **writer)
+{
+    const struct store *store = store_of(handle);
+    *writer = NULL;
+    if (store->connection->driver->writer_open == NULL)
+        return STATUS_OK;
+    return store_beside(store, store->connection->driver->writer_open, writer);
+}
+
+static void store_patience(struct order_store *handle, uint32_t ms)
+{
+    struct sql_connection *connection = store_of(handle)->connection;
+    if (connection->driver->patience != NULL)
+        connection->driver->patience(connection, ms);
 }
 
 static enum status store_moment_begin(struct order_store *handle)
@@ -164,6 +192,8 @@ static const struct order_store_ops store_ops = {
     .admin = &store_admin_ops,
     .close = store_close,
     .reader_open = store_reader_open,
+    .writer_open = store_writer_open,
+    .patience = store_patience,
     .moment_begin = store_moment_begin,
     .moment_end = store_moment_end,
     .interrupt = store_interrupt,

@@ -18,4 +18,6 @@ struct order_news {
 /* context: the struct order_news; user 0: whoever the store says. */
 void order_news_tell(void *context, ticket_number ticket, user_id user);
 
+void order_news_many(struct order_news *news); /* which orders have changed is not known */
+
 #endif

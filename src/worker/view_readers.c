@@ -202,8 +202,10 @@ enum status view_readers_open(struct view_readers **out, struct arena *arena,
         struct reader *reader = &readers->list[i];
         reader_left(config->turns, config->edges + i);
         status = config->store->ops->reader_open(config->store, &reader->store);
-        if (status == STATUS_OK)
+        if (status == STATUS_OK) {
+            reader->store->ops->patience(reader->store, VIEW_PATIENCE_MS);
             status = wake_open(&reader->wake);
+        }
         link_view_wake(config->link, i, &reader->wake);
     }
     return status;

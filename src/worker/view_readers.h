@@ -28,6 +28,7 @@ struct task;
 
 enum {
     VIEW_BATCH = 32,
+    VIEW_PATIENCE_MS = 2000,   /* for one statement */
     VIEW_UNANSWERED_MS = 1000, /* a read that fails after so long: the others need not try */
 };
 

@@ -188,6 +188,7 @@ void worker_run(void *context)
         worker_wait(worker, worker_turn(worker), 0);
     /* What the log has by now is written before the end, unless the database is away. */
     const uint64_t give_up_ms = clock_now_ms() + ASK_MS;
+    order_writing_last(worker->orders);
     do {
         const uint64_t next_ms = worker_turn(worker);
         if (order_writing_is_done(worker->orders))

@@ -68,6 +68,7 @@ struct worker_config {
     struct high_water *high_water; /* NULL: none is kept */
     uint32_t edges;
     uint32_t view_readers, operator_readers; /* connections for them */
+    bool orders_beside;                      /* the order writer may have one of its own */
     struct link *link;
     struct limits *limits;              /* set by the switches */
     const struct spent *spent, *tokens; /* what was used: challenges and passes; the shop's tokens */

@@ -179,10 +179,12 @@ static enum status order_tasks_open(struct worker *worker, const struct worker_c
     return order_writing_open(&worker->orders, arena,
         &(struct order_writing_config){ .queue = config->queue,
             .store = config->store,
+            .wake = &worker->wake,
             .news = &worker->news,
             .inventory = config->inventory,
             .link = config->link,
             .lag_max = config->config->lag_max,
+            .beside = config->orders_beside,
             .alarms = worker->alarms,
             .unpaid = worker->unpaid },
         &worker->tasks[TASK_ORDERS]);
@@ -342,10 +344,18 @@ enum status worker_open(struct worker **out, const struct worker_config *config,
 
 enum status worker_start(struct worker *worker, uint16_t port, char *error)
 {
-    const enum status status = money_start(worker->money, port, error);
+    enum status status = money_start(worker->money, port, error);
     worker->views.sandbox = money_bank(worker->money) != NULL;
     page_export_start(worker->pages, port);
-    return status == STATUS_OK ? view_readers_start(worker->view_readers) : status;
+    if (status != STATUS_OK)
+        return status;
+    status = view_readers_start(worker->view_readers);
+    if (status == STATUS_OK)
+        status = order_writing_start(worker->orders);
+    if (status != STATUS_OK)
+        snprintf(error, CONFIG_ERROR, "a thread or a connection for orders can't be opened: %s",
+            status_name(status));
+    return status;
 }
 
 void worker_close(struct worker *worker)

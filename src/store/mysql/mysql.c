@@ -6,6 +6,7 @@
  * commit that is not answered may have been kept: STATUS_UNKNOWN, and the connection is closed. */
 #include "store/mysql/mysql.h"
 
+#include "base/log.h"
 #include "store/mysql/parts.h"
 #include "store/mysql/text.h"
 
@@ -242,13 +243,27 @@ static enum status driver_counter_lift(struct sql_connection *handle, const char
     return mysql_session_do(connection, sql, (size_t)bytes);
 }
 
+/* The library takes it when it connects. Where that fails, the next statement tries again. */
+static void driver_patience(struct sql_connection *handle, uint32_t ms)
+{
+    struct mysql_connection *connection = mysql_of(handle);
+    char error[MYSQL_MESSAGE_MAX];
+    connection->read_s = (ms + 999) / 1000;
+    mysql_session_close(connection);
+    if (mysql_session_first(connection, error, sizeof error) != STATUS_OK)
+        log_warn("store", "the database is unavailable: %s", error);
+}
+
 static enum status driver_reader_open(const struct sql_connection *handle, struct sql_connection **reader);
+static enum status driver_writer_open(const struct sql_connection *handle, struct sql_connection **writer);
 
 static const struct driver mysql_driver = {
     .name = "mysql",
     .locks_rows = true,
     .close = mysql_driver_close,
     .reader_open = driver_reader_open,
+    .writer_open = driver_writer_open,
+    .patience = driver_patience,
     .interrupt = mysql_session_interrupt,
     .begin = driver_begin,
     .begin_view = driver_begin_view,
@@ -304,6 +319,13 @@ static enum status driver_reader_open(const struct sql_connection *handle, struc
     char error[MYSQL_MESSAGE_MAX];
     const struct mysql_connection *writer = (const struct mysql_connection *)handle;
     return connection_open(reader, &writer->where, true, error, sizeof error);
+}
+
+static enum status driver_writer_open(const struct sql_connection *handle, struct sql_connection **writer)
+{
+    char error[MYSQL_MESSAGE_MAX];
+    const struct mysql_connection *beside = (const struct mysql_connection *)handle;
+    return connection_open(writer, &beside->where, false, error, sizeof error);
 }
 
 enum status mysql_store_connect(struct sql_connection **connection, const char *url,

@@ -28,6 +28,7 @@ struct postgres_statement {
 struct postgres {
     struct sql_connection connection; /* first: the seam's handle is this one's address */
     char *url, *password;             /* NULL: none */
+    uint32_t statement_ms;            /* the server ends a statement that takes longer */
     bool reads_only;
     PGconn *session;   /* NULL: there is none */
     bool is_ready;     /* connected, with our settings; else it is being connected */

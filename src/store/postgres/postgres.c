@@ -216,13 +216,27 @@ static void postgres_close(struct sql_connection *connection)
     free(postgres);
 }
 
+static void postgres_patience(struct sql_connection *connection, uint32_t ms)
+{
+    struct postgres *postgres = postgres_of(connection);
+    char sql[64];
+    snprintf(sql, sizeof sql, "SET statement_timeout = %u", (unsigned)ms);
+    if (postgres->session != NULL && postgres_run(postgres, sql) != STATUS_OK)
+        postgres_session_end(postgres); /* the next one begins with it */
+    postgres->statement_ms = ms;
+    postgres->answer_ms = ms + ms / 2; /* a server that hangs ends nothing */
+}
+
 static enum status postgres_reader_open(const struct sql_connection *, struct sql_connection **);
+static enum status postgres_writer_open(const struct sql_connection *, struct sql_connection **);
 
 static const struct driver postgres_driver = {
     .name = "postgres",
     .locks_rows = true,
     .close = postgres_close,
     .reader_open = postgres_reader_open,
+    .writer_open = postgres_writer_open,
+    .patience = postgres_patience,
     .interrupt = postgres_interrupt,
     .begin = postgres_begin,
     .begin_view = postgres_begin_view,
@@ -255,8 +269,8 @@ static struct postgres *postgres_make(const char *url, const char *password, boo
     postgres->connection.driver = &postgres_driver;
     postgres->reads_only = reads_only;
     postgres->pause_ms = POSTGRES_PAUSE_MIN_MS;
-    postgres->answer_ms =
-        (reads_only ? POSTGRES_READER_STATEMENT_MS : POSTGRES_STATEMENT_MS) + POSTGRES_ANSWER_MS;
+    postgres->statement_ms = reads_only ? POSTGRES_READER_STATEMENT_MS : POSTGRES_STATEMENT_MS;
+    postgres->answer_ms = postgres->statement_ms + POSTGRES_ANSWER_MS;
     pthread_mutex_init(&postgres->cancel_lock, NULL);
     postgres->url = strdup(url);
     postgres->password = password == NULL ? NULL : strdup(password);
@@ -293,11 +307,23 @@ enum status postgres_connect(struct sql_connection **connection, const char *url
                                : status;
 }
 
-static enum status postgres_reader_open(
-    const struct sql_connection *connection, struct sql_connection **reader)
+static enum status another_open(
+    const struct sql_connection *connection, bool is_reader, struct sql_connection **out)
 {
     const struct postgres *postgres = (const struct postgres *)(const void *)connection;
     char error[POSTGRES_MESSAGE_MAX];
-    *reader = NULL;
-    return postgres_open(reader, postgres->url, postgres->password, true, error, sizeof error);
+    *out = NULL;
+    return postgres_open(out, postgres->url, postgres->password, is_reader, error, sizeof error);
+}
+
+static enum status postgres_reader_open(
+    const struct sql_connection *connection, struct sql_connection **reader)
+{
+    return another_open(connection, true, reader);
+}
+
+static enum status postgres_writer_open(
+    const struct sql_connection *connection, struct sql_connection **writer)
+{
+    return another_open(connection, false, writer);
 }

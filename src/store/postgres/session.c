@@ -134,9 +134,8 @@ static enum status settings_make(struct postgres *postgres)
             encoding == NULL ? "?" : encoding);
         return session_failed(postgres, STATUS_CONFLICT, why);
     }
-    snprintf(sql, sizeof sql, settings, POSTGRES_LOCK_MS,
-        postgres->reads_only ? POSTGRES_READER_STATEMENT_MS : POSTGRES_STATEMENT_MS,
-        POSTGRES_IDLE_MS, postgres->reads_only ? "SET default_transaction_read_only = on;" : "");
+    snprintf(sql, sizeof sql, settings, POSTGRES_LOCK_MS, postgres->statement_ms, POSTGRES_IDLE_MS,
+        postgres->reads_only ? "SET default_transaction_read_only = on;" : "");
     PGresult *result =
         postgres_answer(postgres, PQsendQuery(postgres->session, sql), POSTGRES_CONNECT_MS);
     if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1) {

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must hold for the server on any database server; the test files name the kind."""
 import os
-
+import signal
 import time
 
 from kit import databases
 from kit.harness import Buyer, Server, equal, eventually, rule, run, true
 
-
 VIEWS_S = 10  # for a hundred of them, on a busy machine
+PAYMENTS = 20
 
 
 def run_on(kind):
@@ -18,6 +18,10 @@ def run_on(kind):
 
     def number(sql):
         return int(databases.ask(kind, name, sql))
+
+    def pay(order):
+        return server.admin("POST", f"/orders/{order['order']}/paid", {
+            "reference": f"outside-{order['order']}", "amount": order["amount"], "currency": order["currency"]})
 
     @rule
     def without_tables_the_server_does_not_start_and_names_the_command():
@@ -39,9 +43,7 @@ def run_on(kind):
         ticket = buyer.win(item)["ticket"]
         eventually(lambda: buyer.order(ticket)["state"] == "pending", "no order")
         order = server.admin_ok("GET", f"/orders?item={item}")["orders"][0]["view"]
-        paid = server.admin("POST", f"/orders/{order['order']}/paid", {
-            "reference": "outside-1", "amount": order["amount"], "currency": order["currency"]})
-        equal(paid.status, 200)
+        equal(pay(order).status, 200)
         equal(buyer.order(ticket)["state"], "paid")
         equal(number("SELECT count(*) FROM orders WHERE state = 2"), 1)
         equal(number("SELECT sold FROM items"), 1)
@@ -61,6 +63,50 @@ def run_on(kind):
                 equal(len(buyer.get("/v1/orders").json()["orders"]), 1)
             true(time.monotonic() - began < VIEWS_S, "views waited for the row")
         eventually(lambda: len(late.get("/v1/orders").json()["orders"]) == 1, "no order after the row was free")
+
+    @rule
+    def while_somebody_holds_the_row_of_an_item_orders_of_others_are_paid():
+        held, other = server.open_item(total=5), server.open_item(total=PAYMENTS)
+        buyers = [Buyer(server) for _ in range(PAYMENTS)]
+        tickets = [buyer.win(other)["ticket"] for buyer in buyers]
+        for buyer, ticket in zip(buyers, tickets):
+            eventually(lambda: buyer.order(ticket)["state"] == "pending", "no order")
+        orders = [buyer.order(ticket) for buyer, ticket in zip(buyers, tickets)]
+        with databases.holding(kind, name, f"SELECT id FROM items WHERE id = {held} FOR UPDATE"):
+            late = Buyer(server)
+            ticket = late.win(held)["ticket"]
+            time.sleep(0.5)  # the order writer waits for the row
+            began = time.monotonic()
+            for order in orders:
+                equal(pay(order).status, 200)
+            true(time.monotonic() - began < VIEWS_S, "payments waited for a row that they do not need")
+            equal(late.get(f"/v1/tickets/{ticket}").json()["state"], "creating")
+        eventually(lambda: late.order(ticket)["state"] == "pending", "no order after the row was free", patience_s=60)
+
+    def a_database_that_says_nothing_makes_views_wait_for_seconds_only():
+        item = server.open_item(total=5)
+        buyer, late = Buyer(server), Buyer(server)
+        ticket = buyer.win(item)["ticket"]
+        eventually(lambda: buyer.order(ticket)["state"] == "pending", "no order")
+        sessions = databases.ask(kind, name, "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+                                             " AND pid <> pg_backend_pid() AND backend_type = 'client backend'").split()
+        for session in sessions:
+            os.kill(int(session), signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            equal(buyer.get(f"/v1/tickets/{ticket}").status, 503)
+            true(time.monotonic() - began < VIEWS_S, "a view waited for the database")
+            equal(late.win(item)["outcome"], "won")  # its order can't be written
+            eventually(lambda: server.get("/readyz").status == 503, "ready though the database says nothing")
+            equal(server.get("/metrics").status, 200)
+        finally:
+            for session in sessions:
+                os.kill(int(session), signal.SIGCONT)
+        eventually(lambda: buyer.get(f"/v1/tickets/{ticket}").status == 200, "views do not come back")
+        eventually(lambda: server.get("/readyz").status == 200, "it does not come back", patience_s=60)
+
+    if kind == "postgres":  # MariaDB's sessions are threads of one process
+        rule(a_database_that_says_nothing_makes_views_wait_for_seconds_only)
 
     @rule
     def after_a_kill_everything_that_was_told_is_there():

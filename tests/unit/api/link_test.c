@@ -215,14 +215,28 @@ static void health_is_what_the_worker_said_last(void **state)
 {
     (void)state;
     struct worker_health health;
-    link_health(link_of, &health);
+    link_health(link_of, 1, &health);
     assert_true(!health.away && !health.stopped && health.lag == 0);
     link_health_set(link_of, &(struct worker_health){ .away = true, .lag = 7 });
-    link_health(link_of, &health);
+    link_health(link_of, 1, &health);
     assert_true(health.away && !health.stopped && health.lag == 7);
     link_health_set(link_of, &(struct worker_health){ .stopped = true });
-    link_health(link_of, &health);
+    link_health(link_of, 1, &health);
     assert_true(!health.away && health.stopped && health.lag == 0);
+}
+
+static void a_transaction_that_does_not_end_makes_the_database_unavailable(void **state)
+{
+    (void)state;
+    struct worker_health health;
+    link_health_asks(link_of, 1000);
+    link_health(link_of, 1000 + DATABASE_SILENT_MS, &health);
+    assert_false(health.away);
+    link_health(link_of, 1001 + DATABASE_SILENT_MS, &health);
+    assert_true(health.away);
+    link_health_set(link_of, &(struct worker_health){ .lag = 1 });
+    link_health(link_of, 1001 + DATABASE_SILENT_MS, &health);
+    assert_false(health.away);
 }
 
 int main(void)
@@ -241,6 +255,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_changed_without_a_name_is_told_to_all, setup, teardown),
         cmocka_unit_test_setup_teardown(each_side_is_woken_when_there_is_something_for_it, setup, teardown),
         cmocka_unit_test_setup_teardown(health_is_what_the_worker_said_last, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_transaction_that_does_not_end_makes_the_database_unavailable, setup, teardown),
     };
     return cmocka_run_group_tests_name("api/link", tests, NULL, NULL);
 }
