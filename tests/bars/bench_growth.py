@@ -3,7 +3,7 @@
 """What each operation costs as a data folder grows, and with which exponent: 0 is flat, 1 grows with the size.
 
   make bench-growth                                            # about five minutes
-  make bench-growth GROWTH_SIZES=10000,100000,1000000,4000000  # an hour, 8 GB of disk
+  make bench-growth GROWTH_SIZES=10000,100000,1000000,4000000
   make bench-growth GROWTH_ARGS='--only orders'                # one folder with ever more orders; or: others
 
 Processor time is of the named threads, from /proc; it hardly depends on what else the machine does. What could not be
