@@ -195,8 +195,8 @@ describe('orders, trouble and the report', () => {
         await eventually(async () => (await sent()).length >= 2, 'the shop was not told');
         for (const look of LOOKS) {
             const { page, errors } = await signedIn(look, `orders/${paid.order}`);
-            const [title, good] = look.locale === 'zh-CN' ? ['发给商城的消息', '已送达'] : ['Messages to the shop', 'Sent'];
-            const row = page.locator('.panel', { hasText: title }).getByRole('row').filter({ hasText: 'order.paid' });
+            const [title, good, told] = look.locale === 'zh-CN' ? ['发给商城的消息', '已送达', '订单已付款'] : ['Messages to the shop', 'Sent', 'order.paid'];
+            const row = page.locator('.panel', { hasText: title }).getByRole('row').filter({ hasText: told });
             await row.getByText(good, { exact: true }).waitFor();
             await wellMade(page, `order-webhooks-${look.locale}-${look.viewport.width}`);
             assert.deepEqual(errors, []);
