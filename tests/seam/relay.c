@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum { PAIRS_MAX = 16, TURN_MS = 5, CHUNK_BYTES = 65536 };
 
@@ -24,6 +25,7 @@ struct relay {
     _Atomic int mode;
     _Atomic uint32_t passed; /* RELAY_LOSE_ANSWER: so many answers go through before */
     _Atomic bool stop;
+    _Atomic uint64_t turns; /* of the thread */
     struct pair pairs[PAIRS_MAX];
     char chunk[CHUNK_BYTES];
 };
@@ -99,6 +101,7 @@ static void *relay_run(void *context)
 {
     struct relay *relay = context;
     while (!atomic_load(&relay->stop)) {
+        atomic_fetch_add(&relay->turns, 1);
         struct pollfd waits[1 + 2 * PAIRS_MAX];
         waits[0] = (struct pollfd){ .fd = relay->listener, .events = POLLIN };
         for (int i = 0; i < PAIRS_MAX; i++) {
@@ -155,6 +158,10 @@ uint16_t relay_port(const struct relay *relay)
 void relay_set(struct relay *relay, enum relay_mode mode)
 {
     atomic_store(&relay->mode, mode);
+    /* The turn that is under way may not have seen it; the one after the next begins with it. */
+    const uint64_t begun = atomic_load(&relay->turns);
+    while (atomic_load(&relay->turns) < begun + 2)
+        usleep(1000);
 }
 
 void relay_lose_later(struct relay *relay, uint32_t answers)
