@@ -143,9 +143,11 @@ static int64_t number_of(struct sql_connection *connection, const char *sql)
 
 /* ---- plans: the present one, and one that goes a version further ---- */
 
-static const char *const trial_step[] = {
+static const char trial_table[] =
     "CREATE TABLE trial(id INTEGER PRIMARY KEY AUTOINCREMENT, word TEXT{40} NOT NULL,"
-    " number INTEGER NOT NULL, gone INTEGER) STRICT",
+    " number INTEGER NOT NULL, gone INTEGER) STRICT";
+static const char *const trial_step[] = {
+    trial_table,
     "CREATE INDEX trial_open ON trial(number){gone, number} WHERE gone IS NULL",
     "CREATE UNIQUE INDEX trial_once ON trial(word) WHERE gone IS NULL",
     "INSERT INTO trial(word, number) VALUES('a;b', 1)",

@@ -16,6 +16,6 @@ struct schema_server {
 };
 
 /* What main() answers; 77: there is no server. */
-int schema_suite_run(const struct schema_server *server);
+int schema_suite_run(const struct schema_server *which);
 
 #endif

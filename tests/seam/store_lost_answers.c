@@ -22,9 +22,17 @@ struct lossy {
     lsn_t lsn;
 };
 
+static const char *server_url(void)
+{
+    const char *url = getenv(server->variable);
+    if (url == NULL)
+        fail_msg("%s is not set", server->variable);
+    return url == NULL ? "" : url;
+}
+
 static struct order_store *open_through(const struct relay *relay)
 {
-    const char *url = getenv(server->variable), *colon = strrchr(url, ':'), *slash = strrchr(url, '/');
+    const char *url = server_url(), *colon = strrchr(url, ':'), *slash = strrchr(url, '/');
     char at[512], error[256] = "";
     struct sql_connection *connection;
     struct order_store *store;
@@ -47,8 +55,9 @@ static int lossy_setup(void **state)
     struct item item = { .sale = sale.id, .product = product.id, .limit_per_user = 1, .total = UNITS };
     assert_int_equal(ops->item_insert(lossy->direct, &item), STATUS_OK);
     lossy->item = item.id;
-    const char *url = getenv(server->variable);
-    lossy->relay = relay_open((uint16_t)strtoul(strrchr(url, ':') + 1, NULL, 10));
+    const char *colon = strrchr(server_url(), ':');
+    assert_non_null(colon);
+    lossy->relay = relay_open((uint16_t)strtoul(colon + 1, NULL, 10));
     lossy->store = open_through(lossy->relay);
     *state = lossy;
     return 0;

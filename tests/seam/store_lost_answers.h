@@ -8,6 +8,6 @@
 #include "tests/seam/store_server.h"
 
 /* What main() answers; 77: there is no server. */
-int store_lost_answers_run(const struct store_server *server);
+int store_lost_answers_run(const struct store_server *chosen);
 
 #endif

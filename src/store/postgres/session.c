@@ -27,7 +27,7 @@ static const char settings[] =
     "SET jit = off;"
     "SET client_min_messages = warning;"
     "SET lock_timeout = %d;"
-    "SET statement_timeout = %d;"
+    "SET statement_timeout = %u;"
     "SET idle_in_transaction_session_timeout = %d;"
     "%s"
     "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')"

@@ -44,12 +44,10 @@ static void a_folder_and_a_way_in_are_enough(void **state)
 /* Settings, and a word of the reason why they do not go together; NULL: they do. */
 static void inventory_queue_store_and_role_go_together_or_are_refused_with_the_reason(void **state)
 {
-    static const struct pair pg = { "store.kind", "postgres" },
-                             url = { "store.url", "postgresql://x/y" },
-                             redis = { "inventory.kind", "redis" },
-                             stream = { "queue.kind", "stream" }, kafka = { "queue.kind", "kafka" },
-                             secret = { "cluster.secret_file", "/tmp/s" };
-    static const struct {
+    const struct pair pg = { "store.kind", "postgres" }, url = { "store.url", "postgresql://x/y" },
+                      redis = { "inventory.kind", "redis" }, stream = { "queue.kind", "stream" },
+                      kafka = { "queue.kind", "kafka" }, secret = { "cluster.secret_file", "/tmp/s" };
+    const struct {
         struct pair set[6];
         const char *reason;
     } rows[] = {

@@ -206,9 +206,9 @@ int fsync(int fd)
     return 0;
 }
 
-int fdatasync(int fd)
+int fdatasync(int fildes) /* the name that libc's header has for it */
 {
-    (void)fd;
+    (void)fildes;
     return 0;
 }
 
