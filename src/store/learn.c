@@ -120,9 +120,11 @@ static enum status relink_lock(struct store *store, uint64_t id, ticket_number t
     ticket_number tickets[2] = { ticket };
     if (!store_locks(store))
         return STATUS_OK;
-    const enum status status =
+    enum status status =
         sql_number(store, "SELECT ticket FROM payments WHERE id = ?1", VALUES(U64(id)), &tickets[1]);
-    return status == STATUS_OK ? store_orders_lock(store, tickets, 2) : status;
+    if (status == STATUS_OK)
+        status = store_orders_lock(store, tickets, 2);
+    return status == STATUS_OK && (tickets[0] == 0 || tickets[1] == 0) ? STATUS_NOT_FOUND : status;
 }
 
 static enum status relink_once(struct order_store *handle, uint64_t id, ticket_number ticket,

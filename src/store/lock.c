@@ -16,6 +16,15 @@ static enum status row_lock(struct store *store, const char *sql, struct sql_val
     return store_locks(store) ? sql_found(store, sql, values, &found) : STATUS_OK;
 }
 
+/* A row that another connection commits between the lock and the read would be decided on without a lock. So
+ * what the lock did not find counts as not there. */
+static enum status known_row_lock(struct store *store, const char *sql, struct sql_values values)
+{
+    bool found = true;
+    const enum status status = store_locks(store) ? sql_found(store, sql, values, &found) : STATUS_OK;
+    return status == STATUS_OK && !found ? STATUS_NOT_FOUND : status;
+}
+
 enum status store_position_lock(struct store *store)
 {
     return row_lock(store, "SELECT lsn FROM queue_position FOR UPDATE", NO_VALUES);
@@ -43,15 +52,21 @@ static int number_compare(const void *one, const void *other)
     return a < b ? -1 : a > b;
 }
 
-/* Each once, in ascending order; 0 is none. */
+/* Each once, in ascending order; 0 is none. Those that are not there become 0. */
 static enum status all_lock(struct store *store, uint64_t *numbers, uint32_t count,
     enum status (*lock)(struct store *, uint64_t number))
 {
     enum status status = STATUS_OK;
     qsort(numbers, count, sizeof *numbers, number_compare);
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-        if (numbers[i] != 0 && (i == 0 || numbers[i] != numbers[i - 1]))
-            status = lock(store, numbers[i]);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        if (numbers[i] == 0 || (i > 0 && numbers[i] == numbers[i - 1]))
+            continue;
+        status = lock(store, numbers[i]);
+        if (status == STATUS_NOT_FOUND) {
+            numbers[i] = 0;
+            status = STATUS_OK;
+        }
+    }
     return status;
 }
 
@@ -67,7 +82,8 @@ enum status store_items_lock(struct store *store, uint64_t *items, uint32_t coun
 
 enum status store_order_lock(struct store *store, ticket_number ticket)
 {
-    return row_lock(store, "SELECT item FROM orders WHERE ticket = ?1 FOR UPDATE", VALUES(U64(ticket)));
+    return known_row_lock(
+        store, "SELECT item FROM orders WHERE ticket = ?1 FOR UPDATE", VALUES(U64(ticket)));
 }
 
 enum status store_orders_lock(struct store *store, ticket_number *tickets, uint32_t count)
@@ -80,8 +96,10 @@ enum status store_orders_lock(struct store *store, ticket_number *tickets, uint3
     for (uint32_t i = 0; i < count && !store->grouped && status == STATUS_OK; i++) {
         status = sql_number(
             store, "SELECT item FROM orders WHERE ticket = ?1", VALUES(U64(tickets[i])), &items[i]);
-        if (status == STATUS_NOT_FOUND)
+        if (status == STATUS_NOT_FOUND) {
+            tickets[i] = 0; /* without its item it can't be moved */
             status = STATUS_OK;
+        }
     }
     if (status == STATUS_OK && !store->grouped)
         status = store_items_lock(store, items, count);
@@ -96,7 +114,7 @@ static enum status payer_lock(struct store *store, const char *sql, struct sql_v
         return STATUS_OK;
     const enum status status = sql_number(store, sql, payment, &ticket);
     if (status != STATUS_OK)
-        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+        return status;
     return moves ? store_orders_lock(store, &ticket, 1) : store_order_lock(store, ticket);
 }
 

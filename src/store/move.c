@@ -130,27 +130,43 @@ static enum status move_money(
     return STATUS_OK;
 }
 
-static enum status moves_lock(struct store *store, const struct order_move *moves, uint32_t count)
-{
+struct locked_orders {
     ticket_number tickets[ORDER_MOVES_MAX];
+    uint32_t count;
+};
+
+static enum status moves_lock(struct store *store, const struct order_move *moves, uint32_t count,
+    struct locked_orders *locked)
+{
+    locked->count = count;
     for (uint32_t i = 0; i < count; i++)
-        tickets[i] = moves[i].ticket;
-    return store_orders_lock(store, tickets, count);
+        locked->tickets[i] = moves[i].ticket;
+    return store_orders_lock(store, locked->tickets, count);
+}
+
+static bool is_locked(const struct store *store, const struct locked_orders *locked, ticket_number ticket)
+{
+    bool found = !store_locks(store);
+    for (uint32_t i = 0; i < locked->count && !found; i++)
+        found = locked->tickets[i] == ticket;
+    return found;
 }
 
 static enum status moves_make(struct store *store, const struct order_move *moves, uint32_t count,
     struct order *after, uint8_t *answers)
 {
     struct store_change change;
+    struct locked_orders locked;
     bool changed = false;
     enum status status = store_change_begin(&change, store);
     if (status == STATUS_OK)
-        status = moves_lock(store, moves, count);
+        status = moves_lock(store, moves, count, &locked);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         enum order_state to = ORDER_NONE;
-        enum move_answer answer;
+        enum move_answer answer = MOVE_UNKNOWN;
         struct payment payer = { 0 };
-        status = move_look(store, &moves[i], &after[i], &payer, &to, &answer);
+        if (is_locked(store, &locked, moves[i].ticket))
+            status = move_look(store, &moves[i], &after[i], &payer, &to, &answer);
         answers[i] = (uint8_t)answer;
         if (status != STATUS_OK || answer != MOVE_DONE)
             continue;

@@ -85,7 +85,8 @@ enum status store_conflict(struct store *);
  * and then reads. A group locks its items at its end, because it does not know them before, but for those
  * that somebody waits for. Single statements lock what they change; they need no other lock. Where two meet
  * in another order, the database ends one of them and store_again repeats it.
- * All do nothing where one connection writes (SQLite). A row that is not there is not locked. */
+ * All do nothing where one connection writes (SQLite). An order or payment that the lock did not find counts
+ * as not there, even if it is by now: STATUS_NOT_FOUND, or 0 in a list. */
 bool store_locks(const struct store *);
 MUST_CHECK enum status store_position_lock(struct store *);
 MUST_CHECK enum status store_item_lock(struct store *, item_id);
@@ -93,7 +94,7 @@ MUST_CHECK enum status store_item_lock(struct store *, item_id);
 MUST_CHECK enum status store_items_lock(struct store *, uint64_t *items, uint32_t count);
 /* One whose state stays as it is. */
 MUST_CHECK enum status store_order_lock(struct store *, ticket_number);
-/* Those that may be moved, with their items; sorts the list. */
+/* Those that may be moved, with their items; sorts the list, and those that are not there become 0. */
 MUST_CHECK enum status store_orders_lock(struct store *, ticket_number *tickets, uint32_t count);
 /* The order that the payment is for; `moves`: it may be moved. */
 MUST_CHECK enum status store_payment_lock(struct store *, uint64_t id, bool moves);

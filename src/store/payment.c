@@ -198,6 +198,8 @@ static enum status start_once(struct store *store, const struct payment_start *s
         status = start_look(store, start, payment, after, answer);
     if (status == STATUS_OK && *answer == START_DONE)
         status = start_make(store, start, payment, after);
+    if (status == STATUS_NOT_FOUND && *answer == START_UNKNOWN) /* by the lock */
+        status = STATUS_OK;
     return store_change_end(&change, status, *answer == START_DONE);
 }
 
@@ -262,6 +264,8 @@ static enum status closing_once(struct order_store *handle, ticket_number ticket
     if (status == STATUS_OK && order_ending_is_kept(&order, *live, reason))
         status = sql_do(store, "UPDATE orders SET ending = ?2, version = version + 1 WHERE ticket = ?1",
             VALUES(U64(ticket), U64(reason)));
+    if (status == STATUS_NOT_FOUND && *live == 0) /* by the lock */
+        status = STATUS_OK;
     return store_change_end(&change, status, *live > 0);
 }
 

@@ -13,8 +13,9 @@ static enum status search_put_one(struct store *store, const struct payment_sear
     struct order order;
     char currency[4] = "";
     enum status status = store_order_lock(store, search->ticket);
-    if (status == STATUS_OK)
-        status = store_payment_by_reference(&store->store, search->reference, &payment);
+    if (status != STATUS_OK)
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    status = store_payment_by_reference(&store->store, search->reference, &payment);
     if (status != STATUS_NOT_FOUND)
         return status;
     status = store_order_by_ticket(&store->store, search->ticket, &order);
