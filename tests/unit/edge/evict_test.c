@@ -151,7 +151,7 @@ static void half_heads_give_way_when_places_run_out(void **state)
 static void whoever_has_one_half_keeps_it_while_another_address_has_many(void **state)
 {
     (void)state;
-    enum { PLACES = 20, HONEST = 3, MANY = PLACES - HONEST };
+    enum { PLACES = 20, HONEST = 3, MANY = PLACES - HONEST - 1, OLD_MS = 1100 };
     int honest[HONEST], fds[MANY];
     char source[32];
     harness_start(&harness,
@@ -166,12 +166,17 @@ static void whoever_has_one_half_keeps_it_while_another_address_has_many(void **
         fds[i] = connect_from("127.0.0.2");
         client_send(fds[i], "GET /now HTTP/1.1\r\nX:");
     }
+    const int whole = connect_from("127.0.0.3"); /* answered when all halves before it are read */
+    client_send(whole, "GET /now HTTP/1.1\r\nHost: t\r\n\r\n");
+    assert_int_equal(client_read(whole, text, sizeof text, false), 200);
+    test_sleep_ms(OLD_MS); /* none of them is left alone for its youth */
     for (int i = 0; i < 10; i++)
         assert_true(gets_in_within("127.0.0.4", 30000));
     for (int i = 0; i < HONEST; i++) {
         client_send(honest[i], " y\r\nHost: t\r\n\r\n");
         assert_int_equal(client_read(honest[i], text, sizeof text, false), 200);
     }
+    close(whole);
     all_close(honest, HONEST);
     all_close(fds, MANY);
 }
