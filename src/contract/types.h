@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* contract/types.h: the words that all stages share. A user is a keyed 64-bit hash of the shop's
  * subject (docs/decisions/0003). Items, sales and products are small numbers from the store. A
- * ticket number counts wins from 1 and never leaves the program as it is: outside it is a keyed
- * permutation of it (16 hex digits), under one key as ticket id and under another as order id. */
+ * ticket number counts wins from 1 in its partition (contract/ticket_number.h) and never leaves the program
+ * as it is: outside it is a keyed permutation of it (16 hex digits), under one key as ticket id and under
+ * another as order id. */
 #ifndef STAMPEDE_CONTRACT_TYPES_H
 #define STAMPEDE_CONTRACT_TYPES_H
 
@@ -15,10 +16,23 @@ typedef uint64_t user_id;       /* never 0 */
 typedef uint32_t item_id;       /* never 0 */
 typedef uint32_t sale_id;       /* never 0 */
 typedef uint64_t ticket_number; /* never 0 */
-typedef uint64_t lsn_t;         /* position in the log; 0 is before the first record */
-typedef uint8_t channel_index;  /* 0 is the shop's own page, "web" */
+typedef uint64_t lsn_t; /* number of a journal record: the seq of partition 0; 0 is before the first */
+typedef uint8_t channel_index; /* 0 is the shop's own page, "web" */
 
-#define TICKET_NUMBER_MAX UINT32_MAX /* the inventory keeps numbers in 32 bits */
+/* Where a record stands. Each partition has a log of its own: its first record has seq 1, and each further
+ * one the next number, whatever it is about. seq 0 is before the first record. Positions of two partitions
+ * have no order. */
+struct position {
+    uint32_t part;
+    uint64_t seq;
+};
+enum { SEQ_BITS = 43 }; /* more than eight million million records */
+#define SEQ_MAX (((uint64_t)1 << SEQ_BITS) - 1)
+enum {
+    PART_EMBEDDED = 0
+}; /* one machine: the whole shop is one partition, its log is the journal */
+
+#define TICKET_NUMBER_MAX UINT32_MAX /* of partition 0: the inventory keeps numbers in 32 bits */
 enum { CHANNEL_SAFETY = 255 };       /* as a place in MOVE and SETTLE: the safety stock */
 
 enum gate { GATE_SCHEDULED, GATE_OPENED, GATE_PAUSED, GATE_ENDED };
