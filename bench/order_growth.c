@@ -126,7 +126,7 @@ static void batch_write(struct order_store *store, uint64_t after, uint32_t coun
     struct refusal refusal = { 0 };
     for (uint32_t i = 0; i < count; i++) {
         const lsn_t lsn = after + i + 1;
-        records[i] = (struct queue_record){ .lsn = lsn,
+        records[i] = (struct queue_record){ .at.seq = lsn,
             .command = { .type = COMMAND_RESERVE,
                 .time_ms = 1700000000000 + lsn / 50,
                 .reserve = { .user = user_of(lsn), .item = 1, .quantity = 1 } },

@@ -15,7 +15,8 @@ static const char *const type_names[COMMAND_LOGGED_COUNT] = { COMMAND_LOGGED_LIS
 
 static void letter_members(const struct dead_letter *letter, struct text *out)
 {
-    json_u64(out, "position", letter->lsn);
+    json_u64(out, "part", letter->at.part);
+    json_u64(out, "position", letter->at.seq);
     json_text(out, "type", letter->type < COMMAND_LOGGED_COUNT ? type_names[letter->type] : "?");
     json_u64(out, "number", letter->ticket);
     json_u64(out, "time_ms", letter->time_ms);

@@ -41,9 +41,9 @@ static void report_reply(struct admin *admin, struct job *job, int status)
         const char *name;
         uint64_t value;
     } numbers[] = { { "run", run }, { "started_ms", report->started_ms },
-        { "ended_ms", report->ended_ms }, { "position", report->position },
-        { "orders", report->orders }, { "users", report->users }, { "counters", report->counters },
-        { "payments", report->payments }, { "items", report->items },
+        { "ended_ms", report->ended_ms }, { "part", report->position.part },
+        { "position", report->position.seq }, { "orders", report->orders }, { "users", report->users },
+        { "counters", report->counters }, { "payments", report->payments }, { "items", report->items },
         { "skipped", report->skipped }, { "found", over ? report->found : 0 },
         { "repaired", report->repaired }, { "left", over ? report->found - report->repaired : 0 } };
     text_format(&body, "{\"state\":\"%s\",\"repair\":%s,\"recent\":%s", states[report->state],

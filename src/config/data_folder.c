@@ -206,9 +206,11 @@ enum status data_folder_match(struct data_folder *folder, struct order_store *st
     lsn_t journal_end, char error[CONFIG_ERROR])
 {
     uint64_t data_id = 0;
-    lsn_t position = 0;
+    struct position applied = { 0 };
     uint64_t before_first = 0;
-    enum status status = store->ops->identity(store, &data_id, &position);
+    enum status status = store->ops->identity(store, &data_id);
+    if (status == STATUS_OK)
+        status = store->ops->applied(store, PART_EMBEDDED, &applied);
     /* The id is stored before the first record can be: a log without it has lost its products,
      * sales and orders. */
     if (status == STATUS_OK && data_id == 0 && journal_end > 0) {
@@ -231,6 +233,7 @@ enum status data_folder_match(struct data_folder *folder, struct order_store *st
         snprintf(error, CONFIG_ERROR, "database: %s", status_name(status));
         return status;
     }
+    const lsn_t position = applied.seq;
     if (position > journal_end)
         snprintf(error, CONFIG_ERROR,
             "the journal is older than the database: it ends at %" PRIu64

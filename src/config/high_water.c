@@ -98,10 +98,11 @@ static int row_find(const struct high_water *mark, const char *name)
 static enum status store_look(struct order_store *store,
     struct store_sequence sequences[SEQUENCES_MAX], uint32_t *count, lsn_t *position)
 {
-    uint64_t data_id;
-    const enum status status = store->ops->identity(store, &data_id, position);
+    struct position applied;
+    const enum status status = store->ops->applied(store, PART_EMBEDDED, &applied);
     if (status != STATUS_OK)
         return status;
+    *position = applied.seq;
     return store->ops->restore->sequences(store, sequences, SEQUENCES_MAX, count);
 }
 

@@ -21,7 +21,7 @@
 enum { HIGH_WATER_BLOCK = 4096, HIGH_WATER_TEXT = 200 };
 
 struct high_water {
-    lsn_t position;
+    lsn_t position; /* of partition 0: the journal that the folder has */
     bool restoring;
     uint32_t count;
     struct {

@@ -186,7 +186,7 @@ enum dead_state {
 enum { DEAD_NOTE_MAX = 200 };
 struct dead_letter {
     uint64_t id;
-    lsn_t lsn;
+    struct position at;
     ticket_number ticket;
     uint64_t time_ms;
     uint8_t type;  /* enum command_type */
@@ -266,12 +266,14 @@ struct order_store_ops {
     void (*moment_end)(struct order_store *reader);
     /* Any thread: a call that runs on this connection ends soon, with STATUS_AWAY or STATUS_UNKNOWN. */
     void (*interrupt)(struct order_store *);
-    /* 0 and "" for a new database. data_id ties journal and database together. */
-    enum status (*identity)(struct order_store *, uint64_t *data_id, lsn_t *position);
+    /* 0 for a new database. data_id ties journal and database together. */
+    enum status (*identity)(struct order_store *, uint64_t *data_id);
     enum status (*identity_set)(struct order_store *, uint64_t data_id); /* only once, on a new database */
     /* A hash of the master secret, to notice that it is another one; 0: none is kept yet. */
     enum status (*secret_check)(struct order_store *, uint64_t *value);
     enum status (*secret_check_set)(struct order_store *, uint64_t value);
+    /* How far the log of this partition is in: the last record of it; seq 0: nothing of it is. */
+    enum status (*applied)(struct order_store *, uint32_t part, struct position *position);
 
     /* Groups: changes that share one commit. From group_begin to group_end every change belongs to one
      * transaction, which begins with the first of them; what is otherwise a transaction is a part of
@@ -292,10 +294,12 @@ struct order_store_ops {
     /* The same of the lists of buyers: an item with an order that the list of its user does not lead to. */
     enum status (*buyers_check)(struct order_store *, item_id *wrong);
 
-    /* One transaction, at most ORDER_BATCH_MAX records. Records at or below the stored position are
-     * skipped. A record of an administrator (command.origin) gets its audit row here, whatever its
-     * disposition. refusal->text on entry is the reason that DISPOSE_DEAD records are kept with; on
-     * return it also tells why the store is away. */
+    /* One transaction, at most ORDER_BATCH_MAX records, all of one partition. Records at or below its stored
+     * position are skipped; each of the others has the seq after the one before it, the first of them that
+     * after the stored position. Anything else is STATUS_CORRUPT, and nothing is written: a record that is
+     * missing is never passed over. A record of an administrator (command.origin) gets its audit row here,
+     * whatever its disposition. refusal->text on entry is the reason that DISPOSE_DEAD records are kept
+     * with; on return it also tells why the store is away, or which record is missing. */
     enum status (*apply)(struct order_store *, const struct queue_record *records,
         const uint8_t *dispositions, uint32_t count, struct refusal *refusal);
     /* Stock events that the inventory has not confirmed yet (a SETTLE record of the ticket and

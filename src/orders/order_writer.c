@@ -22,7 +22,7 @@ struct order_writer {
     char (*reasons)[TEXT_BYTES]; /* of dead letters */
     uint32_t first, count;       /* records[first … count) wait */
     uint32_t suspect;
-    lsn_t position;
+    struct position position;
     uint64_t applied_ms, retry_ms; /* last transaction; not before */
     uint32_t away_ms;              /* the present pause; 0: not away */
     bool started, stopped;
@@ -71,12 +71,11 @@ struct order_writer *order_writer_create(struct arena *arena, const struct order
 enum status order_writer_start(struct order_writer *writer)
 {
     struct ticket_queue *queue = writer->config.queue;
-    uint64_t data_id;
-    enum status status =
-        writer->config.store->ops->identity(writer->config.store, &data_id, &writer->position);
+    struct order_store *store = writer->config.store;
+    enum status status = store->ops->applied(store, queue->part, &writer->position);
     if (status != STATUS_OK)
         return status;
-    if (writer->position > queue->ops->end(queue))
+    if (writer->position.seq > queue->ops->end(queue).seq)
         return STATUS_CONFLICT;
     status = queue->ops->seek(queue, writer->position);
     writer->started = status == STATUS_OK;
@@ -105,7 +104,7 @@ static void writer_pause(struct order_writer *writer, uint64_t now_ms, const cha
     metric_set(&store_away, 1);
     if (fresh)
         log_error("orders", "the store is unavailable, orders wait reason=\"%s\" position=%llu",
-            what, (unsigned long long)writer->position);
+            what, (unsigned long long)writer->position.seq);
 }
 
 static void writer_back(struct order_writer *writer)
@@ -116,7 +115,8 @@ static void writer_back(struct order_writer *writer)
     writer->queue_away = false;
     writer->trouble[0] = '\0';
     metric_set(&store_away, 0);
-    log_info("orders", "the store is available again position=%llu", (unsigned long long)writer->position);
+    log_info("orders", "the store is available again position=%llu",
+        (unsigned long long)writer->position.seq);
 }
 
 static void writer_stop(struct order_writer *writer, enum status status, const char *what)
@@ -125,7 +125,7 @@ static void writer_stop(struct order_writer *writer, enum status status, const c
     snprintf(writer->trouble, sizeof writer->trouble, "%s", what);
     metric_set(&store_away, 1);
     log_error("orders", "stopped: %s reason=\"%s\" position=%llu", status_name(status), what,
-        (unsigned long long)writer->position);
+        (unsigned long long)writer->position.seq);
 }
 
 /* Fills the batch from the queue; false: nothing more can be done this turn. */
@@ -169,9 +169,9 @@ static void record_done(struct order_writer *writer, uint32_t at, struct order_w
     const uint8_t disposition = writer->dispositions[at];
     const uint32_t wins =
         record->outcome.ticket != 0 ? outcome_wins(&record->command, &record->outcome) : 0;
-    bool fresh = record->lsn > writer->position;
+    bool fresh = record->at.seq > writer->position.seq;
     if (fresh) {
-        writer->position = record->lsn;
+        writer->position = record->at;
         progress->records++;
         progress->written += disposition == DISPOSE_APPLY ? wins : 0;
         progress->rejected += disposition == DISPOSE_REJECT;
@@ -229,8 +229,9 @@ static void record_bury(struct order_writer *writer, uint32_t at, const struct r
     writer->dispositions[at] = DISPOSE_DEAD;
     memcpy(writer->reasons[at], refusal->text, TEXT_BYTES);
     log_error("orders",
-        "dead letter: the store refused a record lsn=%llu type=%u ticket=%llu reason=\"%s\"",
-        (unsigned long long)record->lsn, record->command.type,
+        "dead letter: the store refused a record part=%u seq=%llu type=%u ticket=%llu "
+        "reason=\"%s\"",
+        record->at.part, (unsigned long long)record->at.seq, record->command.type,
         (unsigned long long)record->outcome.ticket, refusal->text);
 }
 
@@ -295,7 +296,7 @@ static uint64_t writer_due_ms(const struct order_writer *writer, uint64_t now_ms
 
 static void writer_work(struct order_writer *writer, uint64_t now_ms, struct order_writer_progress *progress)
 {
-    lsn_t before = writer->position;
+    const uint64_t before = writer->position.seq;
     for (uint32_t applies = 0; applies < ORDER_APPLIES_PER_TURN; applies++) {
         if (writer->first == writer->count || writer->first == 0) {
             if (!writer_poll(writer, now_ms))
@@ -310,7 +311,7 @@ static void writer_work(struct order_writer *writer, uint64_t now_ms, struct ord
     metric_add(&orders_written, progress->written);
     metric_add(&orders_rejected, progress->rejected);
     metric_add(&dead_letters, progress->dead);
-    if (writer->position > before) {
+    if (writer->position.seq > before) {
         struct ticket_queue *queue = writer->config.queue;
         if (queue->ops->commit(queue, writer->position) != STATUS_OK)
             log_warn("orders",
@@ -327,8 +328,8 @@ enum status order_writer_turn(
     if (!writer->stopped && (writer->away_ms == 0 || writer_due_ms(writer, now_ms) <= now_ms))
         writer_work(writer, now_ms, progress);
     progress->position = writer->position;
-    lsn_t end = queue->ops->end(queue);
-    progress->lag = end > writer->position ? end - writer->position : 0;
+    const uint64_t end = queue->ops->end(queue).seq;
+    progress->lag = end > writer->position.seq ? end - writer->position.seq : 0;
     metric_set(&order_lag, progress->lag);
     progress->trouble = writer->trouble[0] != '\0' ? writer->trouble : NULL;
     if (writer->stopped) {

@@ -48,7 +48,7 @@ struct order_writer_progress {
     uint32_t wait_ms;                 /* nothing to do before that; 0: call again at once */
     uint32_t records;                 /* became durable in this turn */
     uint32_t written, rejected, dead; /* of these: live orders, rejected orders, dead letters */
-    lsn_t position;                   /* last record that is durable in the store */
+    struct position position;         /* last record that is durable in the store */
     uint64_t lag;                     /* queue end − position */
     const char *trouble; /* AWAY, STOPPED: what the store says; valid until the next turn */
 };

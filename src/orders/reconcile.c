@@ -344,7 +344,7 @@ bool reconcile_begin(struct reconcile *reconcile, uint64_t now_ms, bool repair, 
         .recent = recent && !repair && reconcile->clean.known,
         .started_ms = now_ms };
     if (reconcile_store_position(reconcile, &reconcile->report.position) != STATUS_OK)
-        reconcile->report.position = 0;
+        reconcile->report.position = (struct position){ reconcile->config.part, 0 };
     reconcile->run++;
     reconcile->now_ms = now_ms;
     reconcile->phase = PHASE_TICKETS;

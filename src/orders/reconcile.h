@@ -40,7 +40,7 @@ struct reconcile_report {
     bool repair;
     bool recent; /* only what has changed since the last run that found nothing */
     uint64_t started_ms, ended_ms;
-    lsn_t position;                                    /* of the database, when it began */
+    struct position position;                          /* of the database, when it began */
     uint64_t orders, users, counters, payments, items; /* looked at */
     uint32_t skipped;         /* items that never rested, suspects that never stood still */
     uint32_t found, repaired; /* all, also those that did not fit */
@@ -53,6 +53,7 @@ struct reconcile_config {
     struct order_store *store;
     struct inventory_port *port; /* its own */
     const struct board *board;
+    uint32_t part;                                                  /* whose inventory it is */
     void (*repaired)(void *context, const struct finding *finding); /* after its commit */
     void *context;
 };

@@ -34,7 +34,7 @@ struct suspect {
     ticket_number ticket;
     item_id item;
     user_id user;
-    lsn_t seen; /* the log's end when it was looked at last */
+    uint64_t seen; /* the seq of the log's end when it was looked at last */
 };
 
 /* Where a run has been that found nothing wrong: what came before is not looked at again. */
@@ -89,15 +89,16 @@ static inline const struct reconcile_store_ops *reconcile_ops(const struct recon
     return reconcile->config.store->ops->reconcile;
 }
 
-static inline lsn_t reconcile_log_end(const struct reconcile *reconcile)
+static inline uint64_t reconcile_log_end(const struct reconcile *reconcile)
 {
     return atomic_load_explicit(&reconcile->config.board->durable_lsn, memory_order_relaxed);
 }
 
-static inline enum status reconcile_store_position(const struct reconcile *reconcile, lsn_t *position)
+static inline enum status reconcile_store_position(
+    const struct reconcile *reconcile, struct position *position)
 {
-    uint64_t data_id;
-    return reconcile->config.store->ops->identity(reconcile->config.store, &data_id, position);
+    struct order_store *store = reconcile->config.store;
+    return store->ops->applied(store, reconcile->config.part, position);
 }
 
 /* reconcile.c */

@@ -79,8 +79,8 @@ static enum status item_rests(
     struct order_store *store = reconcile->config.store;
     struct stock_event event;
     uint32_t events = 0, count = 0;
-    lsn_t position = 0;
-    const lsn_t before = reconcile_log_end(reconcile);
+    struct position position = { 0 };
+    const uint64_t before = reconcile_log_end(reconcile);
     *rests = false;
     enum status status = reconcile_store_position(reconcile, &position);
     if (status == STATUS_OK)
@@ -88,7 +88,7 @@ static enum status item_rests(
     if (status == STATUS_OK)
         status = reconcile_ops(reconcile)->items(
             store, LOOK_NOW, reconcile->item.item.id - 1, now, 1, &count);
-    if (status != STATUS_OK || position != before || events > 0 || count != 1
+    if (status != STATUS_OK || position.seq != before || events > 0 || count != 1
         || now->item.id != reconcile->item.item.id || now->item.version != reconcile->item.item.version)
         return status;
     const bool known = board_read(reconcile->config.board, now->item.id, view);

@@ -8,7 +8,7 @@
 /* All of them may be looked at again: the database has what the log had at the last look. */
 enum status reconcile_round_is_due(struct reconcile *reconcile, bool *due)
 {
-    lsn_t position = 0;
+    struct position position = { 0 };
     *due = false;
     if (reconcile->now_ms < reconcile->round_ms)
         return STATUS_OK;
@@ -16,7 +16,7 @@ enum status reconcile_round_is_due(struct reconcile *reconcile, bool *due)
     if (status != STATUS_OK)
         return status;
     for (uint32_t i = 0; i < reconcile->suspect_count; i++) {
-        if (position < reconcile->suspects[i].seen)
+        if (position.seq < reconcile->suspects[i].seen)
             return reconcile->now_ms < reconcile->give_up_ms ? STATUS_OK : STATUS_AWAY;
     }
     *due = true;

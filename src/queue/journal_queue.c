@@ -38,7 +38,7 @@ static enum status take_one(struct journal_queue *queue, lsn_t limit, struct que
             (unsigned long long)record.lsn, record.type);
         return status;
     }
-    out->lsn = record.lsn;
+    out->at = (struct position){ queue->queue.part, record.lsn };
     queue->given = record.lsn;
     return STATUS_OK;
 }
@@ -59,31 +59,33 @@ static enum status queue_poll(
     return status == STATUS_NOT_FOUND || *count > 0 ? STATUS_OK : status;
 }
 
-static enum status queue_seek(struct ticket_queue *base, lsn_t after)
+static enum status queue_seek(struct ticket_queue *base, struct position after)
 {
     struct journal_queue *queue = queue_of(base);
-    enum status status = journal_reader_seek(queue->reader, after);
+    if (after.part != base->part)
+        return STATUS_BAD_INPUT;
+    enum status status = journal_reader_seek(queue->reader, after.seq);
     if (status != STATUS_OK)
         return status;
     queue->undecodable = false;
-    queue->given = after;
-    queue->committed = after;
+    queue->given = after.seq;
+    queue->committed = after.seq;
     return STATUS_OK;
 }
 
-static enum status queue_commit(struct ticket_queue *base, lsn_t position)
+static enum status queue_commit(struct ticket_queue *base, struct position position)
 {
     struct journal_queue *queue = queue_of(base);
-    if (position > queue->given)
+    if (position.part != base->part || position.seq > queue->given)
         return STATUS_BAD_INPUT;
-    if (position > queue->committed)
-        queue->committed = position;
+    if (position.seq > queue->committed)
+        queue->committed = position.seq;
     return STATUS_OK;
 }
 
-static lsn_t queue_end(struct ticket_queue *base)
+static struct position queue_end(struct ticket_queue *base)
 {
-    return journal_durable(queue_of(base)->writer);
+    return (struct position){ base->part, journal_durable(queue_of(base)->writer) };
 }
 
 static void queue_close(struct ticket_queue *base)
@@ -111,13 +113,13 @@ enum status journal_queue_open(
     struct journal_queue *queue = calloc(1, sizeof *queue);
     if (queue == NULL)
         return STATUS_FULL;
-    queue->queue.ops = &journal_queue_ops;
+    queue->queue = (struct ticket_queue){ .ops = &journal_queue_ops, .part = PART_EMBEDDED };
     queue->writer = writer;
     enum status status = journal_reader_open(&queue->reader, config);
     if (status == STATUS_OK)
         status = journal_oldest(config->disk, &oldest);
     if (status == STATUS_OK)
-        status = queue_seek(&queue->queue, oldest);
+        status = queue_seek(&queue->queue, (struct position){ PART_EMBEDDED, oldest });
     if (status != STATUS_OK) {
         queue_close(&queue->queue);
         return status;

@@ -28,34 +28,40 @@ static const char preheat_again[] =
     ", version = version + 1, terms_lsn = CASE WHEN terms_lsn > ?5 THEN terms_lsn ELSE ?5 END"
     " WHERE id = ?1";
 
-enum status store_identity(struct order_store *handle, uint64_t *data_id, lsn_t *position)
+enum status store_identity(struct order_store *handle, uint64_t *data_id)
 {
-    uint64_t row[2] = { 0 };
     const enum status status =
-        sql_numbers(store_of(handle), "SELECT data_id, lsn FROM queue_position", NO_VALUES, row, 2);
-    *data_id = row[0];
-    *position = row[1];
+        sql_number(store_of(handle), "SELECT data_id FROM store_identity", NO_VALUES, data_id);
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
+}
+
+/* The row of a partition is made by its first batch. */
+enum status store_applied(struct order_store *handle, uint32_t part, struct position *position)
+{
+    *position = (struct position){ .part = part };
+    const enum status status = sql_number(store_of(handle), "SELECT seq FROM parts WHERE part = ?1",
+        VALUES(U64(part)), &position->seq);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 enum status store_identity_set(struct order_store *handle, uint64_t data_id)
 {
     if (data_id == 0)
         return STATUS_BAD_INPUT;
-    return sql_do_one(store_of(handle), "UPDATE queue_position SET data_id = ?1 WHERE data_id = 0",
+    return sql_do_one(store_of(handle), "UPDATE store_identity SET data_id = ?1 WHERE data_id = 0",
         VALUES(U64(data_id)), STATUS_CONFLICT);
 }
 
 enum status store_secret_check(struct order_store *handle, uint64_t *value)
 {
     const enum status status =
-        sql_number(store_of(handle), "SELECT secret_check FROM queue_position", NO_VALUES, value);
+        sql_number(store_of(handle), "SELECT secret_check FROM store_identity", NO_VALUES, value);
     return status == STATUS_NOT_FOUND ? STATUS_CORRUPT : status;
 }
 
 enum status store_secret_check_set(struct order_store *handle, uint64_t value)
 {
-    return sql_do(store_of(handle), "UPDATE queue_position SET secret_check = ?1", VALUES(U64(value)));
+    return sql_do(store_of(handle), "UPDATE store_identity SET secret_check = ?1", VALUES(U64(value)));
 }
 
 enum status store_refuse(struct store_batch *batch, enum refusal_kind kind, const char *format, ...)
@@ -109,7 +115,7 @@ static enum status apply_sale(struct store_batch *batch, const struct queue_reco
         " one_open_order = ?6, terms_lsn = ?7, cooldown_s = ?8, return_draw_ms = ?9,"
         " start_draw_ms = ?10 WHERE id = ?1 AND terms_lsn < ?7",
         VALUES(U64(sale->sale), U64(sale->start_ms), U64(sale->end_ms), U64(sale->limit_per_user),
-            U64(sale->eligible_only), U64(sale->one_open_order), U64(record->lsn),
+            U64(sale->eligible_only), U64(sale->one_open_order), U64(record->at.seq),
             U64(sale->cooldown_s), U64(sale->return_draw_ms), U64(sale->start_draw_ms)));
     if (status != STATUS_OK)
         return status;
@@ -117,11 +123,11 @@ static enum status apply_sale(struct store_batch *batch, const struct queue_reco
 }
 
 static enum status preheat_write(
-    struct store_batch *batch, const struct command_preheat *preheat, lsn_t lsn, bool again)
+    struct store_batch *batch, const struct command_preheat *preheat, uint64_t seq, bool again)
 {
     struct sql_values values =
         VALUES(U64(preheat->item), U64(preheat->unit_price), U64(preheat->limit_per_user),
-            U64(preheat->pay_window_ms), U64(lsn), U64(preheat->total), U64(preheat->locked),
+            U64(preheat->pay_window_ms), U64(seq), U64(preheat->total), U64(preheat->locked),
             U64(preheat->sold_before), U64(preheat->safety), CHANNELS(preheat->channel_units));
     if (again)
         values.count = 5; /* without stock */
@@ -129,7 +135,7 @@ static enum status preheat_write(
 }
 
 static enum status apply_preheat(
-    struct store_batch *batch, const struct command_preheat *preheat, lsn_t lsn)
+    struct store_batch *batch, const struct command_preheat *preheat, uint64_t seq)
 {
     struct stock_row *row;
     enum status status = store_stock_row(batch, preheat->item, &row);
@@ -146,7 +152,7 @@ static enum status apply_preheat(
             preheat->item, row->sale, preheat->sale);
     const bool again = row->preheated;
     status = store_stock_flush(batch); /* the item may have changed earlier in this batch */
-    return status == STATUS_OK ? preheat_write(batch, preheat, lsn, again) : status;
+    return status == STATUS_OK ? preheat_write(batch, preheat, seq, again) : status;
 }
 
 /* A paused sale goes back to where it was. */
@@ -248,7 +254,7 @@ static enum status apply_control(struct store_batch *batch, const struct queue_r
     case COMMAND_SALE:
         return apply_sale(batch, record);
     case COMMAND_PREHEAT:
-        return apply_preheat(batch, &record->command.preheat, record->lsn);
+        return apply_preheat(batch, &record->command.preheat, record->at.seq);
     case COMMAND_GATE:
         return apply_gate(batch, &record->command.gate, record->command.time_ms);
     case COMMAND_USERS:
@@ -289,9 +295,13 @@ enum status store_apply_record(
     return apply_control(batch, record);
 }
 
-static enum status apply_position(struct store_batch *batch)
+/* From where it stood when the batch began: somebody who has moved it since was in the way. */
+static enum status apply_position(struct store_batch *batch, uint64_t before)
 {
-    return sql_do(batch->store, "UPDATE queue_position SET lsn = ?1", VALUES(U64(batch->position)));
+    const enum status status = sql_do_one(batch->store,
+        "UPDATE parts SET seq = ?2 WHERE part = ?1 AND seq = ?3",
+        VALUES(U64(batch->position.part), U64(batch->position.seq), U64(before)), STATUS_NOT_FOUND);
+    return status == STATUS_NOT_FOUND ? store_conflict(batch->store) : status;
 }
 
 /* 0: it changes none, or does not tell which. */
@@ -324,19 +334,32 @@ enum status store_apply_lock(struct store *store, const struct queue_record *rec
         if (known == 0 || items[known - 1] != item)
             items[known++] = item;
     }
-    const enum status status = store_position_lock(store);
-    return status == STATUS_OK ? store_items_lock(store, items, known) : status;
+    return store_items_lock(store, items, known);
+}
+
+/* The log of a partition goes on with each number, or it has lost a record. */
+static enum status missing_refuse(struct store_batch *batch, const struct position *at)
+{
+    snprintf(batch->refusal->text, sizeof batch->refusal->text,
+        "after position %llu of partition %u comes %llu of partition %u: records are missing",
+        (unsigned long long)batch->position.seq, batch->position.part, (unsigned long long)at->seq,
+        at->part);
+    batch->refusal->index = batch->index;
+    return STATUS_CORRUPT;
 }
 
 static enum status apply_all(struct store_batch *batch, const struct queue_record *records,
     const uint8_t *dispositions, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
+        const struct position *at = &records[i].at;
         enum status status = STATUS_OK;
         batch->index = i;
-        if (records[i].lsn > batch->position) {
+        if (at->part != batch->position.part || at->seq > batch->position.seq + 1)
+            return missing_refuse(batch, at);
+        if (at->seq > batch->position.seq) {
             status = store_apply_record(batch, &records[i], dispositions[i]);
-            batch->position = records[i].lsn;
+            batch->position = *at;
             if (status == STATUS_OK)
                 status = store_audit_record(batch, &records[i]);
         }
@@ -356,7 +379,6 @@ static enum status apply_try(struct store_batch batch, const struct queue_record
 {
     struct store *store = batch.store;
     struct refusal *refusal = batch.refusal;
-    uint64_t data_id;
     *refusal = (struct refusal){ .index = UINT32_MAX, .kind = REFUSAL_NONE };
     batch.gathers = gathers;
     store_stock_clear(&store->stock);
@@ -365,19 +387,20 @@ static enum status apply_try(struct store_batch batch, const struct queue_record
     enum status status = store_batch_begin(store);
     if (status != STATUS_OK)
         goto fail;
-    status = store_apply_lock(store, records, count);
+    status = store_part_take(store, records[0].at.part, &batch.position);
+    const uint64_t before = batch.position.seq;
     if (status == STATUS_OK)
-        status = store_identity(&store->store, &data_id, &batch.position);
+        status = store_apply_lock(store, records, count);
     if (status == STATUS_OK)
         status = apply_all(&batch, records, dispositions, count);
     if (status == STATUS_OK)
-        status = apply_position(&batch);
+        status = apply_position(&batch, before);
     if (status == STATUS_OK)
         status = store_commit(store);
     if (status == STATUS_OK)
         return STATUS_OK;
 fail:
-    if (refusal->kind == REFUSAL_NONE) {
+    if (refusal->kind == REFUSAL_NONE && refusal->text[0] == '\0') {
         snprintf(refusal->text, sizeof refusal->text, "%s", store_message(store));
         if (status == STATUS_REFUSED)
             refusal->kind = REFUSAL_UNKNOWN;

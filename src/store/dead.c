@@ -2,18 +2,24 @@
 /* Dead letters: records that the database refused for good, kept whole, and what a person decided.
  * A decision is one transaction: what the record says, and the letter's new state. */
 #include "contract/record.h"
+#include "contract/ticket_number.h"
 #include "store/parts.h"
 
 #include <stdio.h>
 
+/* A position is one number: the seq in its lower 43 bits, the partition above. So the column is what it was
+ * when there was one log, and unique. */
 #define DEAD_COLUMNS \
-    "id, lsn, record_type, ticket, time_ms, reason, state, resolved_ms, resolver, note"
+    "id, lsn >> 43, lsn & 8796093022207, record_type, ticket, time_ms, reason, state, " \
+    "resolved_ms, resolver, note"
 
 static const char dead_list[] =
     "SELECT " DEAD_COLUMNS " FROM dead_letters WHERE id > ?1 ORDER BY id LIMIT ?2";
 static const char dead_list_state[] =
     "SELECT " DEAD_COLUMNS " FROM dead_letters WHERE id > ?1 AND state = ?3 ORDER BY id LIMIT ?2";
 
+static_assert(SEQ_BITS == 43 && SEQ_MAX == 8796093022207 && SEQ_BITS + TICKET_PART_BITS < 64,
+    "said in numbers in the statements; a column has a sign");
 static_assert(
     DEAD_OPEN == 1 && DEAD_DISMISSED == 4, "said in numbers in the statements and in the schema");
 
@@ -28,7 +34,7 @@ enum status store_dead_put(struct store_batch *batch, const struct queue_record 
         "INSERT INTO dead_letters(lsn, record_type, ticket, item, user_id, quantity, time_ms, "
         "reason, record)"
         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        VALUES(U64(record->lsn), U64(command->type),
+        VALUES(U64((uint64_t)record->at.part << SEQ_BITS | record->at.seq), U64(command->type),
             U64(command->type == COMMAND_SETTLE ? command->settle.ticket : outcome->ticket),
             U64(reserve != NULL ? reserve->item : outcome->item),
             U64(reserve != NULL ? reserve->user : outcome->user),
@@ -36,10 +42,11 @@ enum status store_dead_put(struct store_batch *batch, const struct queue_record 
             TEXT(batch->dead_reason), BLOB(bytes, size)));
 }
 
-static const struct sql_columns letter_columns = COLUMNS(dead_letter, FIELD(dead_letter, id),
-    FIELD(dead_letter, lsn), FIELD(dead_letter, type), FIELD(dead_letter, ticket),
-    FIELD(dead_letter, time_ms), FIELD(dead_letter, reason), FIELD(dead_letter, state),
-    FIELD(dead_letter, resolved_ms), FIELD(dead_letter, resolver), FIELD(dead_letter, note));
+static const struct sql_columns letter_columns =
+    COLUMNS(dead_letter, FIELD(dead_letter, id), FIELD(dead_letter, at.part),
+        FIELD(dead_letter, at.seq), FIELD(dead_letter, type), FIELD(dead_letter, ticket),
+        FIELD(dead_letter, time_ms), FIELD(dead_letter, reason), FIELD(dead_letter, state),
+        FIELD(dead_letter, resolved_ms), FIELD(dead_letter, resolver), FIELD(dead_letter, note));
 
 enum status store_dead_letters(struct order_store *handle, uint64_t after, enum dead_state state,
     struct dead_letter *letters, uint32_t max, uint32_t *count)
@@ -63,9 +70,9 @@ enum status store_dead_letter_get(struct order_store *handle, uint64_t id,
         status = sql_columns_take(&letter_columns, row, letter);
     if (status == STATUS_OK) {
         size_t bytes;
-        const void *data = row->connection->driver->bytes(row, 10, &bytes);
+        const void *data = row->connection->driver->bytes(row, 11, &bytes);
         const struct span payload = span_of(data, bytes);
-        record->lsn = letter->lsn;
+        record->at = letter->at;
         status = record_decode(letter->type, payload, &record->command, &record->outcome);
     }
     sql_finish(row);
@@ -97,11 +104,14 @@ static enum status reason_note(struct store *store, uint64_t id, const char *rea
 /* Inside a transaction. */
 static enum status decision_make(struct store_batch *batch, const struct dead_decision *decision)
 {
+    struct order_store *handle = &batch->store->store;
     struct dead_letter letter = { .id = 0 };
-    struct queue_record record = { .lsn = 0 };
-    enum status status = store_position_lock(batch->store); /* for one decision at a time, too */
+    struct queue_record record = { .at = { 0 } };
+    enum status status = store_dead_letter_get(handle, decision->id, &letter, &record);
+    if (status == STATUS_OK) /* for one decision at a time, too: what it decides on is read after that */
+        status = store_part_take(batch->store, letter.at.part, &batch->position);
     if (status == STATUS_OK)
-        status = store_dead_letter_get(&batch->store->store, decision->id, &letter, &record);
+        status = store_dead_letter_get(handle, decision->id, &letter, &record);
     if (status == STATUS_OK)
         status = store_apply_lock(batch->store, &record, 1);
     if (status != STATUS_OK)

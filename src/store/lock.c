@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store/lock.c: rows that a decision rests on are locked before they are looked at (parts.h has the order).
  * A lock is a statement of its own: what is read after it is what nobody else changes any more. */
+#include "contract/ticket_number.h"
 #include "store/parts.h"
 
 #include <stdlib.h>
@@ -25,9 +26,40 @@ static enum status known_row_lock(struct store *store, const char *sql, struct s
     return status == STATUS_OK && !found ? STATUS_NOT_FOUND : status;
 }
 
-enum status store_position_lock(struct store *store)
+static enum status part_read(struct store *store, struct position *position)
 {
-    return row_lock(store, "SELECT lsn FROM queue_position FOR UPDATE", NO_VALUES);
+    return sql_number(store,
+        store_locks(store) ? "SELECT seq FROM parts WHERE part = ?1 FOR UPDATE"
+                           : "SELECT seq FROM parts WHERE part = ?1",
+        VALUES(U64(position->part)), &position->seq);
+}
+
+enum status store_part_take(struct store *store, uint32_t part, struct position *position)
+{
+    *position = (struct position){ .part = part };
+    if (part > PART_MAX)
+        return STATUS_BAD_INPUT;
+    enum status status = part_read(store, position);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    status = sql_do(store, "INSERT INTO parts(part, seq) VALUES(?1, 0) ON CONFLICT(part) DO NOTHING",
+        VALUES(U64(part)));
+    return status == STATUS_OK ? part_read(store, position) : status;
+}
+
+enum status store_parts_lock(struct store *store)
+{
+    struct sql_row *row;
+    if (!store_locks(store))
+        return STATUS_OK;
+    enum status status =
+        sql_query(store, "SELECT part FROM parts ORDER BY part FOR UPDATE", NO_VALUES, &row);
+    if (status != STATUS_OK)
+        return status;
+    while (status == STATUS_OK)
+        status = sql_next(row);
+    sql_finish(row);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 enum status store_audit_lock(struct store *store)

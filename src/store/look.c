@@ -125,7 +125,7 @@ static void look_moment_end(struct order_store *handle)
 static enum status look_moment_begin(struct order_store *handle)
 {
     struct store *store = store_of(handle);
-    uint64_t position;
+    uint64_t data_id;
     look_moment_end(handle);
     enum status status = look_open(store);
     if (status == STATUS_OK)
@@ -133,8 +133,8 @@ static enum status look_moment_begin(struct order_store *handle)
     if (status != STATUS_OK)
         return status;
     store->look->inside = true;
-    status =
-        look_one(handle, "SELECT lsn FROM queue_position", NO_VALUES, &sql_number_column, &position);
+    status = look_one(
+        handle, "SELECT data_id FROM store_identity", NO_VALUES, &sql_number_column, &data_id);
     if (status != STATUS_OK)
         look_moment_end(handle);
     return status;

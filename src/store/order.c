@@ -293,7 +293,7 @@ enum status store_order_settle(struct store_batch *batch, const struct queue_rec
     enum status status = store_batch_do(batch,
         "UPDATE stock_events SET confirmed_lsn = ?3"
         " WHERE ticket = ?1 AND (step = ?2 OR step = 0) AND confirmed_lsn IS NULL",
-        VALUES(U64(settle->ticket), U64(settle->step), U64(record->lsn)));
+        VALUES(U64(settle->ticket), U64(settle->step), U64(record->at.seq)));
     if (status == STATUS_OK)
         status = store_waitlist_settled(batch, record);
     if (status != STATUS_OK)

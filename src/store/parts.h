@@ -77,7 +77,7 @@ MUST_CHECK bool store_again(struct store *, struct store_tries *, enum status *s
 enum status store_conflict(struct store *);
 
 /* lock.c: what locks what, and in which order. A transaction locks
- *   1. queue_position   for what the log says: one batch at a time; and for repairs
+ *   1. parts            the row of a partition for what its log says: one batch at a time; all for repairs
  *   2. items, by id     their stock and sums, who waits for them, who has bought them
  *   3. orders, by ticket   their state; their payments and refunds; their details
  *   4. a user's counter, as it is written; a repair locks it before
@@ -88,7 +88,10 @@ enum status store_conflict(struct store *);
  * All do nothing where one connection writes (SQLite). An order or payment that the lock did not find counts
  * as not there, even if it is by now: STATUS_NOT_FOUND, or 0 in a list. */
 bool store_locks(const struct store *);
-MUST_CHECK enum status store_position_lock(struct store *);
+/* Locks the row of a partition, which is made if there is none, and tells where its log stands; tells
+ * it also where nothing is locked. */
+MUST_CHECK enum status store_part_take(struct store *, uint32_t part, struct position *);
+MUST_CHECK enum status store_parts_lock(struct store *); /* of all */
 MUST_CHECK enum status store_item_lock(struct store *, item_id);
 /* Those of a list, which is sorted; 0 is none. */
 MUST_CHECK enum status store_items_lock(struct store *, uint64_t *items, uint32_t count);
@@ -131,7 +134,8 @@ extern const struct sql_columns store_order_columns;
 extern const struct sql_columns store_item_columns;
 
 /* apply.c */
-enum status store_identity(struct order_store *, uint64_t *data_id, lsn_t *position);
+enum status store_identity(struct order_store *, uint64_t *data_id);
+enum status store_applied(struct order_store *, uint32_t part, struct position *);
 enum status store_identity_set(struct order_store *, uint64_t data_id);
 enum status store_secret_check(struct order_store *, uint64_t *value);
 enum status store_secret_check_set(struct order_store *, uint64_t value);
@@ -151,9 +155,9 @@ struct store_users {
 struct store_batch {
     struct store *store;
     struct refusal *refusal;
-    uint32_t index; /* the record at work; UINT32_MAX: the batch as a whole */
-    lsn_t position; /* the last record that is in */
-    bool gathers;   /* new orders and counters are written together (gather.h) */
+    uint32_t index;           /* the record at work; UINT32_MAX: the batch as a whole */
+    struct position position; /* the last record that is in */
+    bool gathers;             /* new orders and counters are written together (gather.h) */
     struct store_users users;
     bool line_seen;               /* whether these are known: */
     bool line_named, line_passed; /* somebody may be named, or passed over, in some waitlist */
@@ -166,7 +170,7 @@ enum status store_refuse(struct store_batch *, enum refusal_kind, const char *fo
 enum status store_batch_failed(struct store_batch *, enum status);
 /* A statement that answers no rows, inside a batch. */
 MUST_CHECK enum status store_batch_do(struct store_batch *, const char *sql, struct sql_values);
-/* The position, and the items that the records change. */
+/* The items that the records change; after store_part_take. */
 MUST_CHECK enum status store_apply_lock(struct store *, const struct queue_record *, uint32_t count);
 /* One record, whatever the position is. */
 MUST_CHECK enum status store_apply_record(

@@ -4,6 +4,7 @@
 #include "contract/reconcile.h"
 
 #include "contract/payment.h"
+#include "contract/ticket_number.h"
 #include "store/parts.h"
 
 static_assert(SETTLE_SOLD == 0 && SETTLE_RETURN == 1 && SETTLE_WRITE_OFF == 2
@@ -24,7 +25,7 @@ static const char event_put[] = "INSERT INTO stock_events(ticket, step, destinat
                                 " SELECT ticket, ?2, channel FROM orders WHERE ticket = ?1"
                                 " ON CONFLICT(ticket, step) DO UPDATE SET confirmed_lsn = NULL";
 static const char event_confirm[] =
-    "UPDATE stock_events SET confirmed_lsn = (SELECT lsn FROM queue_position)"
+    "UPDATE stock_events SET confirmed_lsn = (SELECT seq FROM parts WHERE part = ?3)"
     " WHERE ticket = ?1 AND step = ?2 AND confirmed_lsn IS NULL";
 static const char slot_set[] =
     "UPDATE orders SET slot = CASE (SELECT limit_per_user FROM items WHERE items.id = item)"
@@ -85,7 +86,9 @@ static enum status repair_make(struct store *store, const struct finding *findin
     case FINDING_EVENT_EARLY:
         return sql_do_one(store, event_put, event, STATUS_CONFLICT);
     case FINDING_EVENT_STALE:
-        return sql_do_one(store, event_confirm, event, STATUS_CONFLICT);
+        return sql_do_one(store, event_confirm,
+            VALUES(U64(finding->ticket), U64(finding->step), U64(ticket_part(finding->ticket))),
+            STATUS_CONFLICT);
     case FINDING_SLOT:
         return sql_do_one(store, slot_set, VALUES(U64(finding->ticket)), STATUS_CONFLICT);
     case FINDING_SOLD:
@@ -118,7 +121,7 @@ static enum status repair_make(struct store *store, const struct finding *findin
 static enum status repair_lock(struct store *store, const struct finding *finding)
 {
     ticket_number ticket = finding->ticket;
-    enum status status = store_position_lock(store);
+    enum status status = store_parts_lock(store);
     if (status == STATUS_OK && ticket != 0)
         status = store_orders_lock(store, &ticket, 1);
     else if (status == STATUS_OK && finding->item != 0)

@@ -201,6 +201,7 @@ static const struct order_store_ops store_ops = {
     .identity_set = store_identity_set,
     .secret_check = store_secret_check,
     .secret_check_set = store_secret_check_set,
+    .applied = store_applied,
     .group_begin = store_group_begin,
     .group_is_open = store_group_is_open,
     .group_end = store_group_end,

@@ -10,6 +10,7 @@
  * migration.
  * orders_pending holds only orders that wait for money, so it stays as small as they are few.
  */
+#include "contract/ticket_number.h"
 #include "store/parts.h"
 #include "store/schema.h"
 #include "store/store.h"
@@ -98,14 +99,10 @@ static const char tables_core[] =
     ") STRICT;"
     "CREATE INDEX stock_events_open ON stock_events(id){confirmed_lsn, id} WHERE confirmed_lsn IS "
     "NULL;"
-    "CREATE TABLE queue_position("
-    "  id INTEGER PRIMARY KEY CHECK(id = 1),"
-    "  data_id INTEGER NOT NULL, lsn INTEGER NOT NULL,"
-    "  secret_check INTEGER NOT NULL DEFAULT 0" /* hash of the master secret; 0: not known yet */
-    ") STRICT;"
     "CREATE TABLE dead_letters("
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    "  lsn INTEGER NOT NULL UNIQUE, record_type INTEGER NOT NULL,"
+    "  lsn INTEGER NOT NULL UNIQUE," /* partition and seq in one number: store/dead.c */
+    "  record_type INTEGER NOT NULL,"
     "  ticket INTEGER NOT NULL, item INTEGER NOT NULL, user_id INTEGER NOT NULL, quantity INTEGER "
     "NOT "
     "NULL,"
@@ -126,6 +123,20 @@ static const char tables_core[] =
     "  id INTEGER PRIMARY KEY CHECK(id = 1),"
     "  entries INTEGER NOT NULL, hash BLOB NOT NULL CHECK(length(hash) = 32)"
     ") STRICT;";
+
+/* Each partition has a log of its own, and `parts` says how far it is in. store_identity is one row: what
+ * ties the database to its journal. */
+static const char tables_logs[] =
+    "CREATE TABLE parts("
+    "  part INTEGER PRIMARY KEY CHECK(part BETWEEN 0 AND 1048575),"
+    "  seq INTEGER NOT NULL CHECK(seq BETWEEN 0 AND 8796093022207)"
+    ") STRICT;"
+    "CREATE TABLE store_identity("
+    "  id INTEGER PRIMARY KEY CHECK(id = 1),"
+    "  data_id INTEGER NOT NULL,"
+    "  secret_check INTEGER NOT NULL DEFAULT 0" /* hash of the master secret; 0: not known yet */
+    ") STRICT;";
+static_assert(PART_MAX == 1048575 && SEQ_MAX == 8796093022207, "parts checks them, too");
 
 static const char tables_orders[] =
     "CREATE TABLE orders("
@@ -150,7 +161,7 @@ static const char tables_orders[] =
     "WHERE state = 1;";
 
 /* Each stands in the file that writes it. */
-const char *const store_tables[] = { tables_core, tables_orders, store_payment_tables,
+const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
     store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
     store_admin_tables, store_customers_tables, NULL };
@@ -160,15 +171,34 @@ static const char *const step_9[] = {
     "ALTER TABLE sales ADD COLUMN room_message TEXT NOT NULL DEFAULT ''",
     NULL,
 };
-const char *const *const store_steps[] = { step_9, NULL };
+/* One log becomes one of many: partition 0. */
+static const char parts_10[] =
+    "CREATE TABLE parts(part INTEGER PRIMARY KEY CHECK(part BETWEEN 0 AND 1048575),"
+    " seq INTEGER NOT NULL CHECK(seq BETWEEN 0 AND 8796093022207)) STRICT";
+static const char identity_10[] =
+    "CREATE TABLE store_identity(id INTEGER PRIMARY KEY CHECK(id = 1), data_id INTEGER NOT NULL,"
+    " secret_check INTEGER NOT NULL DEFAULT 0) STRICT";
+static const char identity_copy_10[] = "INSERT INTO store_identity(id, data_id, secret_check)"
+                                       " SELECT id, data_id, secret_check FROM queue_position";
+static const char *const step_10[] = {
+    parts_10,
+    "INSERT INTO parts(part, seq) SELECT 0, lsn FROM queue_position",
+    identity_10,
+    identity_copy_10,
+    "DROP TABLE queue_position",
+    NULL,
+};
+const char *const *const store_steps[] = { step_9, step_10, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 
 enum status store_first_rows(struct sql_connection *connection)
 {
     static const uint8_t hash[32];
-    const enum status status =
-        sql_run(connection, "INSERT INTO queue_position(id, data_id, lsn) VALUES(1, 0, 0)", NO_VALUES);
+    enum status status =
+        sql_run(connection, "INSERT INTO store_identity(id, data_id) VALUES(1, 0)", NO_VALUES);
+    if (status == STATUS_OK)
+        status = sql_run(connection, "INSERT INTO parts(part, seq) VALUES(0, 0)", NO_VALUES);
     return status != STATUS_OK
         ? status
         : sql_run(connection, "INSERT INTO audit_head(id, entries, hash) VALUES(1, 0, ?1)",

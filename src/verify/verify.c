@@ -273,7 +273,7 @@ static void checks_settle(struct verify *verify, bool replayed)
 
 static void position_check(struct verify *verify)
 {
-    const lsn_t end = verify->recovery.end.lsn, position = verify->store_position;
+    const lsn_t end = verify->recovery.end.lsn, position = verify->store_position.seq;
     if (verify->store == NULL)
         return;
     verify->checks[CHECK_POSITION].looked = 1;

@@ -117,8 +117,8 @@ struct verify {
     struct order_store *store; /* NULL: store_what says why */
     char store_what[VERIFY_WHAT_BYTES];
     uint64_t store_data_id;
-    lsn_t store_position;
-    struct dead_letter *dead; /* by position, ascending */
+    struct position store_position; /* of partition 0: the folder has no other log */
+    struct dead_letter *dead;       /* by position, ascending */
     uint64_t orders;
     uint8_t *marks; /* by ticket number, up to marks_end − 1 */
     uint64_t marks_end;

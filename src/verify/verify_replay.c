@@ -210,7 +210,7 @@ static void position_look(struct verify *verify, lsn_t before)
         if (snapshot->lsn == before)
             verify_snapshot_compare(verify, snapshot);
     }
-    if (verify->store != NULL && !verify->store_compared && verify->store_position == before)
+    if (verify->store != NULL && !verify->store_compared && verify->store_position.seq == before)
         verify_store_compare(verify);
 }
 
@@ -228,11 +228,11 @@ static void moment_look(struct verify *verify, const struct journal_record *reco
 
 static void dead_look(struct verify *verify, lsn_t lsn)
 {
-    while (verify->dead_next < verify->dead_count && verify->dead[verify->dead_next].lsn <= lsn) {
+    while (verify->dead_next < verify->dead_count && verify->dead[verify->dead_next].at.seq <= lsn) {
         const struct dead_letter *letter = &verify->dead[verify->dead_next++];
         if (letter->ticket < verify->marks_end)
             verify->marks[letter->ticket] |= MARK_DEAD;
-        if (letter->lsn == lsn)
+        if (letter->at.seq == lsn)
             for (uint32_t i = 0; i < outcome_wins(&verify->replay.command, &verify->replay.outcome); i++)
                 verify->marks[verify->replay.outcome.ticket + i] |= MARK_DEAD;
     }

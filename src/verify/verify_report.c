@@ -75,7 +75,7 @@ static void head_tell(const struct verify *verify, FILE *out)
             read->torn_bytes);
     if (verify->store != NULL)
         fprintf(out, "database: written up to position %" PRIu64 ", %" PRIu64 " orders, %u dead letters\n",
-            verify->store_position, verify->orders, verify->dead_count);
+            verify->store_position.seq, verify->orders, verify->dead_count);
     else
         fprintf(out, "database: %s\n", verify->store_what);
 }
@@ -292,7 +292,7 @@ static void json_body(const struct verify *verify, FILE *out)
         verify->last_ms, verify->tickets);
     if (verify->store != NULL)
         fprintf(out, ",\"database\":{\"position\":%" PRIu64 ",\"orders\":%" PRIu64 ",\"dead_letters\":%u}",
-            verify->store_position, verify->orders, verify->dead_count);
+            verify->store_position.seq, verify->orders, verify->dead_count);
     else
         fprintf(out, ",\"database\":null");
     struct verify_counts *counts = calloc(ITEMS_LIMIT, sizeof *counts);

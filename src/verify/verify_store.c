@@ -40,7 +40,19 @@ struct comparison {
 static int dead_by_position(const void *a, const void *b)
 {
     const struct dead_letter *left = a, *right = b;
-    return left->lsn < right->lsn ? -1 : left->lsn > right->lsn;
+    return left->at.seq < right->at.seq ? -1 : left->at.seq > right->at.seq;
+}
+
+/* A folder has one log: what another one left does not belong to it. */
+static void dead_of_others(struct verify *verify)
+{
+    for (uint32_t i = 0; i < verify->dead_count; i++) {
+        const struct dead_letter *letter = &verify->dead[i];
+        if (letter->at.part != PART_EMBEDDED)
+            verify_fail(verify, CHECK_POSITION,
+                "dead letter %" PRIu64 " is of partition %u, and the folder has the log of %u",
+                letter->id, letter->at.part, (unsigned)PART_EMBEDDED);
+    }
 }
 
 /* A letter that was retried or returned has become an order like any other. */
@@ -106,7 +118,9 @@ void verify_store_open(struct verify *verify)
     }
     uint64_t secret = 0;
     verify->dead = calloc(DEAD_MAX, sizeof *verify->dead);
-    status = store->ops->identity(store, &verify->store_data_id, &verify->store_position);
+    status = store->ops->identity(store, &verify->store_data_id);
+    if (status == STATUS_OK)
+        status = store->ops->applied(store, PART_EMBEDDED, &verify->store_position);
     if (status == STATUS_OK)
         status = store->ops->secret_check(store, &secret);
     if (status == STATUS_OK && verify->dead != NULL)
@@ -116,6 +130,7 @@ void verify_store_open(struct verify *verify)
         store_unreadable(verify, verify->dead == NULL ? "out of memory" : status_name(status));
         return;
     }
+    dead_of_others(verify);
     dead_keep_unresolved(verify);
     qsort(verify->dead, verify->dead_count, sizeof *verify->dead, dead_by_position);
     verify->checks[CHECK_DATA_ID].looked = 1;
@@ -397,16 +412,15 @@ static void moved_look(struct comparison *comparison)
 {
     struct verify *verify = comparison->verify;
     struct order_store *store = verify->store;
-    uint64_t data_id;
-    lsn_t position = 0;
+    struct position position = { 0 };
     uint32_t count = 0;
     if (!verify->running)
         return;
     enum status status = store->ops->stock_events(store, 0, comparison->events, OPEN_EVENTS_MAX, &count);
     if (status == STATUS_OK)
-        status = store->ops->identity(store, &data_id, &position);
+        status = store->ops->applied(store, PART_EMBEDDED, &position);
     const uint64_t last = count == 0 ? 0 : comparison->events[count - 1].id;
-    if (status == STATUS_OK && position == verify->store_position
+    if (status == STATUS_OK && position.seq == verify->store_position.seq
         && count == comparison->event_count && last == comparison->event_last)
         return;
     verify_skip(verify, CHECK_ORDER_STATES, "the server is writing");

@@ -68,14 +68,20 @@ static void produce(void *made, uint64_t from, uint64_t to)
     }
 }
 
+static struct position before_all(const struct ticket_queue *queue)
+{
+    return (struct position){ .part = queue->part };
+}
+
 /* Polls until nothing comes; expects the records from … to; positions[n] is where the n-th
  * stood. */
-static void consume(struct ticket_queue *queue, uint64_t from, uint64_t to, lsn_t *positions)
+static void consume(struct ticket_queue *queue, uint64_t from, uint64_t to, struct position *positions)
 {
     struct queue_record records[BATCH];
     uint32_t count;
     uint64_t n = from;
-    lsn_t last = 0;
+    bool first = true;
+    struct position last = { 0 };
     do {
         assert_int_equal(queue->ops->poll(queue, records, BATCH, &count), STATUS_OK);
         for (uint32_t i = 0; i < count; i++, n++) {
@@ -83,10 +89,12 @@ static void consume(struct ticket_queue *queue, uint64_t from, uint64_t to, lsn_
             struct outcome outcome;
             record_of(n, &command, &outcome);
             assert_true(n <= to);
-            assert_true(records[i].lsn > last);
+            assert_int_equal(records[i].at.part, queue->part);
+            assert_true(first || records[i].at.seq == last.seq + 1); /* none is left out */
+            first = false;
             assert_memory_equal(&records[i].command, &command, sizeof command);
             assert_memory_equal(&records[i].outcome, &outcome, sizeof outcome);
-            last = records[i].lsn;
+            last = records[i].at;
             if (positions != NULL)
                 positions[n] = last;
         }
@@ -98,15 +106,15 @@ static void an_empty_queue_gives_nothing(void **state)
 {
     struct ticket_queue *queue = maker->queue(*state);
     consume(queue, 1, 0, NULL);
-    assert_int_equal(queue->ops->end(queue), 0);
-    assert_int_equal(queue->ops->seek(queue, 0), STATUS_OK);
+    assert_int_equal(queue->ops->end(queue).seq, 0);
+    assert_int_equal(queue->ops->seek(queue, before_all(queue)), STATUS_OK);
     consume(queue, 1, 0, NULL);
 }
 
 static void records_come_in_order_and_as_they_were(void **state)
 {
     enum { ALL = 500 };
-    static lsn_t positions[ALL + 1];
+    static struct position positions[ALL + 1];
     struct ticket_queue *queue = maker->queue(*state);
     produce(*state, 1, 50);
     maker->make_durable(*state);
@@ -115,9 +123,10 @@ static void records_come_in_order_and_as_they_were(void **state)
         produce(*state, n, n + 49);
         maker->make_durable(*state);
         consume(queue, n, n + 49, positions);
-        assert_true(positions[n] > positions[n - 1]);
+        assert_true(positions[n].seq == positions[n - 1].seq + 1);
     }
-    assert_int_equal(queue->ops->end(queue), positions[ALL]);
+    assert_int_equal(queue->ops->end(queue).part, queue->part);
+    assert_int_equal(queue->ops->end(queue).seq, positions[ALL].seq);
 }
 
 static void nothing_comes_before_it_is_durable(void **state)
@@ -125,7 +134,7 @@ static void nothing_comes_before_it_is_durable(void **state)
     struct ticket_queue *queue = maker->queue(*state);
     produce(*state, 1, 5);
     consume(queue, 1, 0, NULL);
-    assert_int_equal(queue->ops->end(queue), 0);
+    assert_int_equal(queue->ops->end(queue).seq, 0);
     maker->make_durable(*state);
     produce(*state, 6, 9);
     consume(queue, 1, 5, NULL);
@@ -146,7 +155,7 @@ static void a_poll_gives_at_most_what_was_asked_for(void **state)
         memset(records, 0x5a, sizeof records);
         assert_int_equal(queue->ops->poll(queue, records, sizes[i], &count), STATUS_OK);
         assert_int_equal(count, given + sizes[i] <= 20 ? sizes[i] : 20 - given);
-        assert_true(records[sizes[i]].lsn == UINT64_C(0x5a5a5a5a5a5a5a5a));
+        assert_true(records[sizes[i]].at.seq == UINT64_C(0x5a5a5a5a5a5a5a5a));
         given += count;
     }
     assert_int_equal(given, 20);
@@ -155,13 +164,14 @@ static void a_poll_gives_at_most_what_was_asked_for(void **state)
 static void after_a_seek_exactly_what_follows_comes_again(void **state)
 {
     enum { ALL = 150 };
-    static lsn_t positions[ALL + 1];
+    static struct position positions[ALL + 1];
     struct ticket_queue *queue = maker->queue(*state);
     for (uint64_t n = 1; n < ALL; n += 30) {
         produce(*state, n, n + 29);
         maker->make_durable(*state);
     }
     consume(queue, 1, ALL, positions);
+    positions[0] = before_all(queue);
     for (uint64_t n = 0; n <= ALL; n++) {
         assert_int_equal(queue->ops->seek(queue, positions[n]), STATUS_OK);
         consume(queue, n + 1, ALL, NULL);
@@ -170,7 +180,7 @@ static void after_a_seek_exactly_what_follows_comes_again(void **state)
 
 static void a_reader_that_dies_gets_again_what_it_had_not_stored(void **state)
 {
-    static lsn_t positions[81];
+    static struct position positions[81];
     struct ticket_queue *queue = maker->queue(*state);
     produce(*state, 1, 40);
     maker->make_durable(*state);
@@ -185,9 +195,21 @@ static void a_reader_that_dies_gets_again_what_it_had_not_stored(void **state)
     consume(queue, 26, 80, NULL);
 }
 
+static void a_position_of_another_partition_is_refused(void **state)
+{
+    struct ticket_queue *queue = maker->queue(*state);
+    produce(*state, 1, 5);
+    maker->make_durable(*state);
+    consume(queue, 1, 5, NULL);
+    const struct position other = { queue->part + 1, 2 };
+    assert_int_equal(queue->ops->seek(queue, other), STATUS_BAD_INPUT);
+    assert_int_equal(queue->ops->commit(queue, other), STATUS_BAD_INPUT);
+    consume(queue, 6, 5, NULL); /* it stands where it stood */
+}
+
 static void committing_skips_nothing(void **state)
 {
-    static lsn_t positions[31];
+    static struct position positions[31];
     struct ticket_queue *queue = maker->queue(*state);
     produce(*state, 1, 30);
     maker->make_durable(*state);
@@ -212,6 +234,7 @@ int queue_suite_run(const struct queue_suite_maker *the_maker)
         FRESH(a_poll_gives_at_most_what_was_asked_for),
         FRESH(after_a_seek_exactly_what_follows_comes_again),
         FRESH(a_reader_that_dies_gets_again_what_it_had_not_stored),
+        FRESH(a_position_of_another_partition_is_refused),
         FRESH(committing_skips_nothing),
     };
     maker = the_maker;

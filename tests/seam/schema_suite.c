@@ -283,6 +283,9 @@ static void the_tables_of_version_8_become_those_of_a_new_database(void **state)
     char *migrated = described(connection);
     same_schema(migrated, new);
     assert_int_equal(store_schema_check(connection, error, sizeof error), STATUS_OK);
+    assert_int_equal(number_of(connection, "SELECT count(*) FROM parts"), 1);
+    assert_int_equal(number_of(connection, "SELECT seq FROM parts WHERE part = 0"), 5);
+    assert_int_equal(number_of(connection, "SELECT data_id FROM store_identity"), 77);
     connection->driver->close(connection);
     test_free(old);
     test_free(new);

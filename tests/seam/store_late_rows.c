@@ -86,7 +86,7 @@ static void order_comes(struct late *late)
 {
     struct refusal refusal = { .index = UINT32_MAX };
     const uint8_t apply = DISPOSE_APPLY;
-    const struct queue_record record = { .lsn = late->ticket,
+    const struct queue_record record = { .at.seq = late->ticket,
         .command = { .type = COMMAND_RESERVE,
             .time_ms = CREATED_MS,
             .reserve = { .user = late->ticket, .item = late->item, .quantity = 1 } },

@@ -78,7 +78,7 @@ static enum status sell(struct order_store *store, const struct lossy *lossy)
 {
     struct refusal refusal = { .index = UINT32_MAX };
     const uint8_t apply = DISPOSE_APPLY;
-    const struct queue_record record = { .lsn = lossy->lsn,
+    const struct queue_record record = { .at.seq = lossy->lsn,
         .command = { .type = COMMAND_RESERVE,
             .time_ms = 1,
             .reserve = { .user = lossy->lsn, .item = lossy->item, .quantity = 1 } },

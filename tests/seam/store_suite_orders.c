@@ -417,7 +417,7 @@ static void a_dead_letter_is_kept_with_its_reason_and_changes_nothing_else(void 
     assert_int_equal(ops(f)->dead_letters(f->store, 0, DEAD_ANY, letters, 2, &count), STATUS_OK);
     assert_int_equal(count, 1);
     assert_int_equal(letters[0].ticket, ticket);
-    assert_int_equal(letters[0].lsn, 1);
+    assert_int_equal(letters[0].at.seq, 1);
     assert_int_equal(letters[0].time_ms, START_MS + 1);
     assert_string_equal(letters[0].reason, "the shelf is on fire");
     suite_add_settle(f, ticket, SETTLE_RETURN); /* what the person decided */

@@ -101,7 +101,7 @@ static uint32_t chance(struct writer *writer, uint32_t bound)
 static struct queue_record *record_add(struct batch *batch, enum command_type type)
 {
     struct queue_record *record = &batch->records[batch->count++];
-    *record = (struct queue_record){ .lsn = ++shared.lsn,
+    *record = (struct queue_record){ .at.seq = ++shared.lsn,
         .command = { .type = (uint8_t)type, .time_ms = CREATED_MS },
         .outcome = { .answer = ANSWER_DONE, .changed = true } };
     return record;

@@ -164,7 +164,7 @@ static bool waiter_served(const struct model *model, const struct waiter *waiter
 static void expect_waiters(const struct model *model, const struct command *command, struct outcome *out)
 {
     static struct model copy; /* large */
-    struct queue_record record = { .lsn = model->lsn, .command = *command, .outcome = *out };
+    struct queue_record record = { .at.seq = model->lsn, .command = *command, .outcome = *out };
     const struct command_settle *asked = &command->settle;
     uint32_t returned = out->quantity;
     if (asked->waiter_count == 0 || asked->to >= CHANNELS_MAX)

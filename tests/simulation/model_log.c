@@ -147,9 +147,9 @@ static void match_request(struct model *model, const struct queue_record *record
     }
     if (overtook)
         violation("I12 first come first served",
-            "record %" PRIu64 " overtook an earlier one of its port", record->lsn);
+            "record %" PRIu64 " overtook an earlier one of its port", record->at.seq);
     violation("I7 recovered is what was asked", "nobody asked for record %" PRIu64 " (type %u)",
-        record->lsn, record->command.type);
+        record->at.seq, record->command.type);
 }
 
 static void row_add(struct model *model, bool *row)
@@ -193,7 +193,7 @@ static void fold_reserve(struct model *model, const struct queue_record *record)
         .item = asked->item,
         .quantity = asked->quantity,
         .channel = asked->channel,
-        .lsn = record->lsn };
+        .lsn = record->at.seq };
     fold_ticket(model, &ticket);
 }
 
@@ -232,7 +232,7 @@ void model_fold_waiter(struct model *model, const struct queue_record *record, u
         .item = item,
         .quantity = asked->waiters[index].quantity,
         .channel = asked->to,
-        .lsn = record->lsn };
+        .lsn = record->at.seq };
     fold_ticket(model, &offered);
 }
 
@@ -379,11 +379,11 @@ static void fold(struct model *model, const struct queue_record *record)
         model_fold_reclaim(model, record);
     else
         fold_setup(model, &record->command);
-    model->lsn = record->lsn;
+    model->lsn = record->at.seq;
     model->time_ms = record->command.time_ms;
     const item_id item = touched(record);
     if (item != 0) {
-        model->items[item].changed_at = record->lsn;
+        model->items[item].changed_at = record->at.seq;
         check_conservation(model, item);
     }
 }
@@ -401,22 +401,22 @@ static void consider_all(struct model *model, uint64_t now_ms)
 void model_record(struct model *model, const struct queue_record *record, uint64_t now_ms)
 {
     struct outcome expected;
-    if (record->lsn != model->lsn + 1 || record->lsn > SIM_LOG)
-        violation("I6 durable before told", "record %" PRIu64 " follows %" PRIu64, record->lsn,
+    if (record->at.seq != model->lsn + 1 || record->at.seq > SIM_LOG)
+        violation("I6 durable before told", "record %" PRIu64 " follows %" PRIu64, record->at.seq,
             model->lsn);
     if (record->command.time_ms < model->time_ms)
         violation("I11 time in the log", "record %" PRIu64 " goes back from %" PRIu64 " to %" PRIu64,
-            record->lsn, model->time_ms, record->command.time_ms);
+            record->at.seq, model->time_ms, record->command.time_ms);
     model_expect(model, &record->command, &expected);
     if (!model_same_outcome(&expected, &record->outcome))
         violation(record->command.type == COMMAND_RECLAIM ? "I8 nothing is forgotten too early"
                                                           : broken_rule(&expected, &record->outcome),
             "record %" PRIu64 " type %u: answer %u ticket %" PRIu64
             " applied %d, the rules say %u, %" PRIu64 ", %d",
-            record->lsn, record->command.type, record->outcome.answer, record->outcome.ticket,
+            record->at.seq, record->command.type, record->outcome.answer, record->outcome.ticket,
             record->outcome.applied, expected.answer, expected.ticket, expected.applied);
     match_request(model, record);
-    model->log[record->lsn] = *record;
+    model->log[record->at.seq] = *record;
     consider_all(model, record->command.time_ms); /* the moment before */
     fold(model, record);
     consider_all(model, now_ms);
@@ -424,12 +424,12 @@ void model_record(struct model *model, const struct queue_record *record, uint64
 
 void model_record_again(const struct model *model, const struct queue_record *record)
 {
-    const struct queue_record *known = &model->log[record->lsn];
-    if (record->lsn > model->lsn || record->lsn != known->lsn
+    const struct queue_record *known = &model->log[record->at.seq];
+    if (record->at.seq > model->lsn || record->at.seq != known->at.seq
         || record->command.time_ms != known->command.time_ms
         || !model_same_wish(&record->command, &known->command)
         || !model_same_outcome(&record->outcome, &known->outcome))
-        violation("I6 told is recovered", "record %" PRIu64 " changed", record->lsn);
+        violation("I6 told is recovered", "record %" PRIu64 " changed", record->at.seq);
 }
 
 /* ---- told ---- */

@@ -41,10 +41,16 @@ void model_store_fail(struct order_store *store, enum model_fault fault, uint32_
     model_of(store)->fault_times = times;
 }
 
-static enum status model_identity(struct order_store *store, uint64_t *data_id, lsn_t *position)
+static enum status model_identity(struct order_store *store, uint64_t *data_id)
 {
     *data_id = model_of(store)->data_id;
-    *position = model_of(store)->at.position;
+    return STATUS_OK;
+}
+
+static enum status model_applied(struct order_store *store, uint32_t part, struct position *position)
+{
+    invariant(part < MODEL_PARTS);
+    *position = (struct position){ part, model_of(store)->at.seqs[part] };
     return STATUS_OK;
 }
 
@@ -345,6 +351,7 @@ static const struct order_store_ops model_ops = {
     .group_is_open = model_group_is_open,
     .group_end = model_group_end,
     .identity = model_identity,
+    .applied = model_applied,
     .identity_set = model_identity_set,
     .apply = model_store_apply,
     .stock_events = model_stock_events,

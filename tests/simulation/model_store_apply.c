@@ -434,7 +434,7 @@ enum status model_store_record(
         struct dead_letter *letter = &kept->letter;
         bool settle = record->command.type == COMMAND_SETTLE;
         *letter = (struct dead_letter){ .id = model->at.dead,
-            .lsn = record->lsn,
+            .at = record->at,
             .ticket = settle ? record->command.settle.ticket : record->outcome.ticket,
             .type = record->command.type,
             .state = DEAD_OPEN,
@@ -457,7 +457,7 @@ enum status model_store_record(
     if (record->command.type == COMMAND_ADJUST || record->command.type == COMMAND_MOVE)
         return apply_units(model, record);
     if (record->command.type == COMMAND_SALE)
-        return apply_sale(model, &record->command.sale, record->lsn);
+        return apply_sale(model, &record->command.sale, record->at.seq);
     if (record->command.type == COMMAND_PREHEAT)
         return apply_preheat(model, &record->command.preheat);
     if (record->command.type == COMMAND_GATE)
@@ -471,11 +471,18 @@ static enum status apply_all(struct model_store *model, const struct queue_recor
     const uint8_t *dispositions, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
+        const struct position *at = &records[i].at;
+        invariant(at->part < MODEL_PARTS);
+        uint64_t *seq = &model->at.seqs[at->part];
         enum status status = STATUS_OK;
         model->index = i;
-        if (records[i].lsn > model->at.position) {
+        if (at->part != records[0].at.part || at->seq > *seq + 1) {
+            snprintf(model->refusal->text, sizeof model->refusal->text, "records are missing");
+            return STATUS_CORRUPT;
+        }
+        if (at->seq > *seq) {
             status = model_store_record(model, &records[i], dispositions[i]);
-            model->at.position = records[i].lsn;
+            *seq = at->seq;
         }
         if (status != STATUS_OK)
             return status;

@@ -37,10 +37,11 @@ struct model_letter {
     struct dead_letter letter;
     struct queue_record record;
 };
+enum { MODEL_PARTS = 4 };
 struct model_totals {
     uint32_t products, sales, items, orders, events, payments, refunds, details, dead, audit, places;
-    uint32_t events_open; /* the first one that may be open */
-    lsn_t position;
+    uint32_t events_open;       /* the first one that may be open */
+    uint64_t seqs[MODEL_PARTS]; /* how far the log of each is in */
 };
 struct undo {
     void *where;

@@ -51,7 +51,7 @@ static void round_run(struct world *world, bool whole)
 static bool at_rest(const struct world *world)
 {
     return embedded_idle(world->embedded) && world->model.open_count == 0
-        && world->writer_progress.position == world->model.lsn && world->pump_progress.open == 0
+        && world->writer_progress.position.seq == world->model.lsn && world->pump_progress.open == 0
         && world->waitlist.in_flight == 0;
 }
 
@@ -64,7 +64,7 @@ static void rest_run(struct world *world)
             violation("I17 every request is answered",
                 "no rest: idle %d, open %u, orders at %" PRIu64 " of %" PRIu64 ", stock events %u",
                 embedded_idle(world->embedded), world->model.open_count,
-                world->writer_progress.position, world->model.lsn, world->pump_progress.open);
+                world->writer_progress.position.seq, world->model.lsn, world->pump_progress.open);
     }
 }
 
@@ -206,7 +206,7 @@ void world_check_rest(struct world *world)
     if (status != STATUS_OK || letters != dead)
         violation("I5 every win is an order",
             "%u dead letters, expected %u; the last: record %" PRIu64 ": %s", letters, dead,
-            letters == 0 ? 0 : letter_rows[letters - 1].lsn,
+            letters == 0 ? 0 : letter_rows[letters - 1].at.seq,
             letters == 0 ? "" : letter_rows[letters - 1].reason);
     world_check_money(world);
     check_audit(world);

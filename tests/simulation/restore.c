@@ -37,12 +37,12 @@ void world_backup(struct world *world)
 static void log_read(struct world *world)
 {
     world->store->ops->restore->recover(world->store, true);
-    for (uint32_t rounds = 0; world->writer_progress.position != world->model.lsn; rounds++) {
+    for (uint32_t rounds = 0; world->writer_progress.position.seq != world->model.lsn; rounds++) {
         const enum status status =
             order_writer_turn(world->writer, world->now_ms, &world->writer_progress);
         if (status != STATUS_OK || rounds == CATCH_UP_ROUNDS)
             violation("restore", "orders stay at %" PRIu64 " of %" PRIu64 ": %s",
-                world->writer_progress.position, world->model.lsn,
+                world->writer_progress.position.seq, world->model.lsn,
                 world->writer_progress.trouble == NULL ? "" : world->writer_progress.trouble);
         world->now_ms += 20;
     }

@@ -30,24 +30,27 @@ static enum status queue_poll(
     return STATUS_OK;
 }
 
-static enum status queue_seek(struct ticket_queue *base, lsn_t after)
+static enum status queue_seek(struct ticket_queue *base, struct position after)
 {
-    if (after > of(base)->model->lsn)
+    if (after.part != base->part)
+        return STATUS_BAD_INPUT;
+    if (after.seq > of(base)->model->lsn)
         return STATUS_NOT_FOUND;
-    of(base)->given = of(base)->most = after;
+    of(base)->given = of(base)->most = after.seq;
     return STATUS_OK;
 }
 
-static enum status queue_commit(struct ticket_queue *base, lsn_t position)
+static enum status queue_commit(struct ticket_queue *base, struct position position)
 {
-    if (position > of(base)->most)
-        violation("queue", "position %llu was committed but never given", (unsigned long long)position);
+    if (position.part != base->part || position.seq > of(base)->most)
+        violation("queue", "position %llu was committed but never given",
+            (unsigned long long)position.seq);
     return STATUS_OK;
 }
 
-static lsn_t queue_end(struct ticket_queue *base)
+static struct position queue_end(struct ticket_queue *base)
 {
-    return of(base)->model->lsn;
+    return (struct position){ base->part, of(base)->model->lsn };
 }
 
 static void queue_close(struct ticket_queue *base)

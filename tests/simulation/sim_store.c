@@ -11,7 +11,7 @@ static struct sim_store *of(struct order_store *store)
 
 enum sim_verdict sim_store_verdict(const struct sim_store *store, const struct queue_record *record)
 {
-    uint64_t hash = (record->lsn + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ store->salt;
+    uint64_t hash = (record->at.seq + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ store->salt;
     hash = (hash ^ hash >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
     hash ^= hash >> 29;
     if (store->refusing == 0 || hash % store->refusing != 0)
@@ -29,14 +29,14 @@ static bool refuses(struct sim_store *store, const struct queue_record *record, 
     if (disposition != DISPOSE_APPLY || verdict == SIM_TAKE)
         return false;
     if (verdict == SIM_REFUSE_SOME_TIMES) {
-        uint8_t *times = &store->refused[record->lsn % SIM_STORE_RECORDS];
-        if (*times >= 1 + record->lsn % (ORDER_TRIES_MAX - 2))
+        uint8_t *times = &store->refused[record->at.seq % SIM_STORE_RECORDS];
+        if (*times >= 1 + record->at.seq % (ORDER_TRIES_MAX - 2))
             return false;
         ++*times;
     }
     refusal->kind = verdict == SIM_REFUSE_LIMIT ? REFUSAL_LIMIT : REFUSAL_UNKNOWN;
     snprintf(refusal->text, sizeof refusal->text, "the simulator does not like record %llu",
-        (unsigned long long)record->lsn);
+        (unsigned long long)record->at.seq);
     return true;
 }
 
@@ -44,30 +44,29 @@ static enum status store_apply(struct order_store *base, const struct queue_reco
     const uint8_t *dispositions, uint32_t count, struct refusal *refusal)
 {
     struct sim_store *store = of(base);
-    uint64_t data_id;
-    lsn_t position = 0;
+    struct position position = { 0 };
     if (store->away) {
         snprintf(refusal->text, sizeof refusal->text, "gone fishing");
         return STATUS_AWAY;
     }
-    enum status status = store->inner->ops->identity(store->inner, &data_id, &position);
+    enum status status = store->inner->ops->applied(store->inner, records[0].at.part, &position);
     if (status != STATUS_OK)
         return status;
     for (uint32_t i = 0; i < count && store->refusing != 0; i++) {
-        if (records[i].lsn <= position || !refuses(store, &records[i], dispositions[i], refusal))
+        if (records[i].at.seq <= position.seq || !refuses(store, &records[i], dispositions[i], refusal))
             continue;
         /* Some databases say which row it was, some don't. */
-        refusal->index = records[i].lsn % 3 == 0 ? UINT32_MAX : i;
+        refusal->index = records[i].at.seq % 3 == 0 ? UINT32_MAX : i;
         return STATUS_REFUSED;
     }
     return store->inner->ops->apply(store->inner, records, dispositions, count, refusal);
 }
 
-static enum status store_identity(struct order_store *base, uint64_t *data_id, lsn_t *position)
+static enum status store_applied(struct order_store *base, uint32_t part, struct position *position)
 {
     if (of(base)->away)
         return STATUS_AWAY;
-    return of(base)->inner->ops->identity(of(base)->inner, data_id, position);
+    return of(base)->inner->ops->applied(of(base)->inner, part, position);
 }
 
 static enum status store_stock_events(struct order_store *base, uint64_t after,
@@ -96,7 +95,7 @@ static enum status store_group_end(struct order_store *base)
 
 /* What the order side calls; the harness asks the inner store for the rest. */
 static const struct order_store_ops ops = {
-    .identity = store_identity,
+    .applied = store_applied,
     .apply = store_apply,
     .stock_events = store_stock_events,
     .group_begin = store_group_begin,

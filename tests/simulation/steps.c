@@ -120,7 +120,7 @@ static void step_writer(struct world *world)
         sim_vfs_crash_in((uint32_t)world_below(world, 12));
     const enum status status = order_writer_turn(world->writer, world->now_ms, &world->writer_progress);
     sim_vfs_crash_not();
-    trace_step("orders", world->writer_progress.position, world->writer_progress.state,
+    trace_step("orders", world->writer_progress.position.seq, world->writer_progress.state,
         world->writer_progress.dead);
     if (world->store_kind == WORLD_STORE_SQLITE && sim_vfs_dead())
         world_crash(world);

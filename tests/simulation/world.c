@@ -59,7 +59,7 @@ static void shadow_apply(struct world *world, const struct queue_record *record)
     if (outcome.answer != record->outcome.answer || outcome.ticket != record->outcome.ticket
         || outcome.number != record->outcome.number || outcome.applied != record->outcome.applied)
         violation("I15 replay",
-            "record %" PRIu64 " comes to another outcome from the beginning of the log", record->lsn);
+            "record %" PRIu64 " comes to another outcome from the beginning of the log", record->at.seq);
 }
 
 void world_follow(struct world *world)
@@ -73,13 +73,13 @@ void world_follow(struct world *world)
             violation("queue", "poll answers %s behind position %" PRIu64, status_name(status),
                 world->model.lsn);
         for (uint32_t i = 0; i < count; i++) {
-            if (records[i].lsn <= world->model.lsn) {
+            if (records[i].at.seq <= world->model.lsn) {
                 model_record_again(&world->model, &records[i]);
                 continue;
             }
             model_record(&world->model, &records[i], world->engine_ms);
             shadow_apply(world, &records[i]);
-            trace_step("log", records[i].lsn, records[i].command.type, records[i].outcome.ticket);
+            trace_step("log", records[i].at.seq, records[i].command.type, records[i].outcome.ticket);
         }
     } while (count > 0);
 }

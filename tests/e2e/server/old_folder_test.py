@@ -61,4 +61,9 @@ def a_folder_of_schema_7_is_migrated_and_sells():
     migrates_and_sells(7)
 
 
+@rule
+def a_folder_of_schema_9_is_migrated_and_sells():
+    migrates_and_sells(9)
+
+
 run()

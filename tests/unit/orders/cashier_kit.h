@@ -189,7 +189,7 @@ static inline int teardown(void **state)
 /* An order of USER, as the inventory's win makes it. */
 static inline ticket_number order_make(struct shop *shop)
 {
-    const struct queue_record record = { .lsn = ++shop->lsn,
+    const struct queue_record record = { .at.seq = ++shop->lsn,
         .command = { .type = COMMAND_RESERVE,
             .time_ms = shop->now_ms,
             .reserve = { .user = USER, .item = shop->item, .quantity = 1 } },

@@ -14,7 +14,7 @@ static enum status queue_poll(
     invariant(queue->end < FAKE_RECORDS_MAX);
     while (*count < max && queue->at < queue->end) {
         const lsn_t lsn = ++queue->at;
-        records[(*count)++] = (struct queue_record){ .lsn = lsn,
+        records[(*count)++] = (struct queue_record){ .at = { FAKE_PART, lsn },
             .command = { .type = COMMAND_RESERVE, .reserve = { .user = lsn, .item = 1, .quantity = 1 } },
             .outcome = { .answer = ANSWER_WON, .ticket = 1000 + lsn, .changed = true } };
         if (queue->of_users) {
@@ -26,26 +26,27 @@ static enum status queue_poll(
     return STATUS_OK;
 }
 
-static enum status queue_seek(struct ticket_queue *handle, lsn_t after)
+static enum status queue_seek(struct ticket_queue *handle, struct position after)
 {
     struct fake_queue *queue = (struct fake_queue *)handle;
-    if (after < queue->kept_after)
+    invariant(after.part == FAKE_PART);
+    if (after.seq < queue->kept_after)
         return STATUS_NOT_FOUND;
-    queue->at = after;
+    queue->at = after.seq;
     return STATUS_OK;
 }
 
-static enum status queue_commit(struct ticket_queue *handle, lsn_t position)
+static enum status queue_commit(struct ticket_queue *handle, struct position position)
 {
     struct fake_queue *queue = (struct fake_queue *)handle;
-    invariant(position >= queue->committed);
-    queue->committed = position;
+    invariant(position.part == FAKE_PART && position.seq >= queue->committed);
+    queue->committed = position.seq;
     return queue->commit_answer;
 }
 
-static lsn_t queue_end(struct ticket_queue *handle)
+static struct position queue_end(struct ticket_queue *handle)
 {
-    return ((struct fake_queue *)handle)->end;
+    return (struct position){ FAKE_PART, ((struct fake_queue *)handle)->end };
 }
 
 void fake_queue_open(struct fake_queue *queue, lsn_t end)
@@ -54,20 +55,20 @@ void fake_queue_open(struct fake_queue *queue, lsn_t end)
         .poll = queue_poll, .seek = queue_seek, .commit = queue_commit, .end = queue_end
     };
     invariant(end < FAKE_RECORDS_MAX);
-    *queue = (struct fake_queue){ .queue = { &ops }, .end = end };
+    *queue = (struct fake_queue){ .queue = { &ops, FAKE_PART }, .end = end };
 }
 
-static enum status store_identity(struct order_store *handle, uint64_t *data_id, lsn_t *position)
+static enum status store_applied(struct order_store *handle, uint32_t part, struct position *position)
 {
-    *data_id = 1;
-    *position = ((struct fake_store *)handle)->position;
+    invariant(part == FAKE_PART);
+    *position = (struct position){ part, ((struct fake_store *)handle)->position };
     return STATUS_OK;
 }
 
 static bool is_refused(
     const struct fake_store *store, const struct queue_record *record, uint8_t disposition)
 {
-    if (record->lsn != store->bad)
+    if (record->at.seq != store->bad)
         return false;
     return disposition == DISPOSE_APPLY || (disposition == DISPOSE_REJECT && store->refuses_rejected)
         || (disposition == DISPOSE_DEAD && store->refuses_dead);
@@ -98,11 +99,12 @@ static enum status store_apply(struct order_store *handle, const struct queue_re
             return store_refuse(store, i, refusal);
     }
     for (uint32_t i = 0; i < count; i++) {
-        invariant(records[i].lsn == store->position + 1 || records[i].lsn <= store->position);
-        if (records[i].lsn <= store->position)
+        invariant(records[i].at.part == FAKE_PART);
+        invariant(records[i].at.seq == store->position + 1 || records[i].at.seq <= store->position);
+        if (records[i].at.seq <= store->position)
             continue;
-        store->position = records[i].lsn;
-        store->fate[records[i].lsn] = (uint8_t)(1 + dispositions[i]);
+        store->position = records[i].at.seq;
+        store->fate[records[i].at.seq] = (uint8_t)(1 + dispositions[i]);
         if (dispositions[i] == DISPOSE_DEAD)
             snprintf(store->dead_reason, sizeof store->dead_reason, "%s", refusal->text);
     }
@@ -123,7 +125,7 @@ static enum status store_events(struct order_store *handle, uint64_t after,
 void fake_store_open(struct fake_store *store)
 {
     static const struct order_store_ops ops = {
-        .identity = store_identity, .apply = store_apply, .stock_events = store_events
+        .applied = store_applied, .apply = store_apply, .stock_events = store_events
     };
     memset(store, 0, sizeof *store);
     store->store.ops = &ops;

@@ -8,6 +8,7 @@
 
 enum { FAKE_BATCHES = 9, FAKE_RECORDS_MAX = FAKE_BATCHES * ORDER_BATCH_MAX, FAKE_EVENTS_MAX = 512 };
 
+enum { FAKE_PART = 3 }; /* whose log it is */
 struct fake_queue {
     struct ticket_queue queue;
     lsn_t at, end;               /* records 1 … end, fewer than FAKE_RECORDS_MAX */

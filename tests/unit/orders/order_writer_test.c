@@ -110,7 +110,7 @@ static void every_record_is_written_once_in_full_batches(void **state)
     assert_int_equal(f->told_last, 1000 + f->queue.end);
     assert_int_equal(f->queue.committed, f->queue.end);
     assert_int_equal(f->progress.lag, 0);
-    assert_int_equal(f->progress.position, f->queue.end);
+    assert_int_equal(f->progress.position.seq, f->queue.end);
 }
 
 static void a_long_list_of_users_is_written_in_short_transactions(void **state)

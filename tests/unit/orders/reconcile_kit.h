@@ -20,6 +20,7 @@ enum {
     TURN_MS = 10
 };
 
+enum { SHOP_PART = 2 };
 struct shop {
     struct order_store store;
     struct inventory_port port;
@@ -40,7 +41,7 @@ struct shop {
     uint64_t payment_last, captured, accounted;
     struct sale sale;
     uint32_t event_count;
-    enum status identity_answer, orders_answer, users_answer, money_answer, repair_answer;
+    enum status applied_answer, orders_answer, users_answer, money_answer, repair_answer;
     struct finding repairs[8];
     uint32_t repair_count, told, moments;
     /* the inventory */
@@ -64,11 +65,10 @@ static inline struct shop *of_port(struct inventory_port *port)
 
 /* ---- the database ---- */
 
-static inline enum status store_identity(struct order_store *store, uint64_t *data_id, lsn_t *position)
+static inline enum status store_applied(struct order_store *store, uint32_t part, struct position *position)
 {
-    *data_id = 1;
-    *position = of_store(store)->position;
-    return of_store(store)->identity_answer;
+    *position = (struct position){ part, part == SHOP_PART ? of_store(store)->position : 0 };
+    return of_store(store)->applied_answer;
 }
 
 static inline enum status store_events(struct order_store *store, uint64_t after,
@@ -264,7 +264,7 @@ static const struct reconcile_store_ops look_ops = {
     .repair = store_repair,
 };
 static const struct order_store_ops store_ops = {
-    .identity = store_identity,
+    .applied = store_applied,
     .stock_events = store_events,
     .sale_get = store_sale,
     .reconcile = &look_ops,
@@ -381,7 +381,8 @@ static inline int setup(void **state)
     log_end_set(shop, 50);
     sell(shop, 3);
     shop->reconcile = reconcile_create(&shop->arena,
-        &(struct reconcile_config){ .store = &shop->store,
+        &(struct reconcile_config){ .part = SHOP_PART,
+            .store = &shop->store,
             .port = &shop->port,
             .board = &shop->board,
             .repaired = repaired,

@@ -18,7 +18,7 @@ static void what_agrees_has_no_finding_and_everything_was_looked_at(void **state
     assert_int_equal(report->items, 1);
     assert_int_equal(report->counters, 1);
     assert_int_equal(report->payments, 3);
-    assert_int_equal(report->position, 50);
+    assert_int_equal(report->position.seq, 50);
     assert_false(reconcile_running(shop->reconcile));
 }
 

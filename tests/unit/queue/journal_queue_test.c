@@ -70,7 +70,8 @@ static void records_before_one_that_does_not_decode_come_and_the_fault_stays(voi
         assert_int_equal(queue->ops->poll(queue, records, 8, &count), STATUS_CORRUPT);
         assert_int_equal(count, 0);
     }
-    assert_int_equal(queue->ops->seek(queue, 3), STATUS_OK); /* somebody decided to go on behind it */
+    assert_int_equal(queue->ops->seek(queue, (struct position){ 0, 3 }),
+        STATUS_OK); /* somebody decided to go on behind it */
     assert_int_equal(queue->ops->poll(queue, records, 8, &count), STATUS_OK);
     assert_int_equal(count, 1);
     assert_int_equal(records[0].command.gate.sale, 4);
@@ -87,7 +88,7 @@ static void a_disk_fault_while_polling_loses_nothing(void **state)
     for (uint64_t k = 1;; k++) {
         struct queue_record records[8];
         uint32_t count, given = 0;
-        assert_int_equal(queue->ops->seek(queue, 0), STATUS_OK);
+        assert_int_equal(queue->ops->seek(queue, (struct position){ 0, 0 }), STATUS_OK);
         memory_disk_fail(fixture->disk, MEMORY_OPEN | MEMORY_READ, k);
         for (int i = 0; i < 4 && given < 6; i++) {
             enum status status = queue->ops->poll(queue, records, 8, &count);
@@ -112,8 +113,8 @@ static void a_position_never_given_can_not_be_committed(void **state)
     append_gate(fixture->journal, 2);
     write_all(fixture->journal);
     assert_int_equal(queue->ops->poll(queue, records, 1, &count), STATUS_OK);
-    assert_int_equal(queue->ops->commit(queue, 1), STATUS_OK);
-    assert_int_equal(queue->ops->commit(queue, 2), STATUS_BAD_INPUT);
+    assert_int_equal(queue->ops->commit(queue, (struct position){ 0, 1 }), STATUS_OK);
+    assert_int_equal(queue->ops->commit(queue, (struct position){ 0, 2 }), STATUS_BAD_INPUT);
 }
 
 static void it_starts_at_the_oldest_that_is_kept(void **state)
@@ -127,11 +128,12 @@ static void it_starts_at_the_oldest_that_is_kept(void **state)
         write_all(fixture->journal);
     }
     assert_int_equal(fixture->disk->ops->remove(fixture->disk, KIT_FIRST), STATUS_OK);
-    assert_int_equal(fixture->queue->ops->seek(fixture->queue, 0), STATUS_NOT_FOUND);
+    assert_int_equal(
+        fixture->queue->ops->seek(fixture->queue, (struct position){ 0, 0 }), STATUS_NOT_FOUND);
     assert_int_equal(journal_queue_open(&late, &fixture->config, fixture->journal), STATUS_OK);
     assert_int_equal(late->ops->poll(late, records, 8, &count), STATUS_OK);
     assert_int_equal(count, 3);
-    assert_int_equal(records[0].lsn, 3);
+    assert_int_equal(records[0].at.seq, 3);
     late->ops->close(late);
 }
 

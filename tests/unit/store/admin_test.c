@@ -34,7 +34,7 @@ static const struct admin_store_ops *admin(void)
 
 static struct queue_record adjust_by(const char *actor, int32_t delta)
 {
-    struct queue_record record = { .lsn = ++place.lsn,
+    struct queue_record record = { .at.seq = ++place.lsn,
         .command = { .time_ms = 77, .type = COMMAND_ADJUST, .adjust = { .item = place.item } },
         .outcome = { .answer = ANSWER_DONE, .applied = delta, .changed = true } };
     record.command.adjust.delta = delta;
@@ -44,7 +44,7 @@ static struct queue_record adjust_by(const char *actor, int32_t delta)
 
 static struct queue_record users_by(const char *actor, uint64_t key, uint32_t loaded)
 {
-    struct queue_record record = { .lsn = ++place.lsn,
+    struct queue_record record = { .at.seq = ++place.lsn,
         .command = { .time_ms = 78, .type = COMMAND_USERS, .users = { .sale = 1, .count = 1 } },
         .outcome = { .answer = ANSWER_DONE, .applied = (int32_t)loaded, .changed = true } };
     record.command.users.users[0] = place.lsn;

@@ -38,7 +38,7 @@ static int teardown(void **state)
 /* At every commit: as many orders as the position says, and the item's sold agrees. */
 static void check_whole(const struct place *place, int64_t position)
 {
-    assert_int_equal(place_number(place, "SELECT lsn FROM queue_position"), position);
+    assert_int_equal(place_number(place, "SELECT seq FROM parts"), position);
     assert_int_equal(place_number(place, "SELECT count(*) FROM orders"), position);
     assert_int_equal(place_number(place, "SELECT sold FROM items"), position);
     assert_string_equal("ok",
@@ -73,7 +73,7 @@ static void every_disk_fault_is_away_and_the_batch_goes_in_later_whole(void **st
                 assert_true(status == STATUS_AWAY || status == STATUS_UNKNOWN);
                 assert_int_equal(place->refusal.kind, REFUSAL_NONE);
                 assert_true(place->refusal.text[0] != '\0');
-                assert_int_equal(place_number(place, "SELECT lsn FROM queue_position"), position);
+                assert_int_equal(place_number(place, "SELECT seq FROM parts"), position);
                 assert_int_equal(place_apply(place, records, BATCH), STATUS_OK);
             }
             position += BATCH;
@@ -143,11 +143,11 @@ static void a_log_cut_anywhere_leaves_position_and_orders_of_one_moment(void **s
         file_write_all(after.path, database, database_bytes);
         snprintf(name, sizeof name, "%s-wal", after.path);
         file_write_all(name, log, cut);
-        if (place_number(&after, "SELECT count(*) FROM sqlite_schema WHERE name = 'queue_position'") == 0)
+        if (place_number(&after, "SELECT count(*) FROM sqlite_schema WHERE name = 'parts'") == 0)
             break;
         if (place_number(&after, "SELECT count(*) FROM items") == 0)
             break;
-        const int64_t position = place_number(&after, "SELECT lsn FROM queue_position");
+        const int64_t position = place_number(&after, "SELECT seq FROM parts");
         check_whole(&after, position);
         seen_min = position < seen_min ? position : seen_min;
         seen_max = position > seen_max ? position : seen_max;

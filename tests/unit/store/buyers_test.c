@@ -138,7 +138,7 @@ static void a_late_order_is_found_whether_the_list_is_under_way_or_done(void **s
 
 static enum status gate_move(struct place *place, enum gate_move move)
 {
-    const struct queue_record record = { .lsn = ++place->lsn,
+    const struct queue_record record = { .at.seq = ++place->lsn,
         .command = { .type = COMMAND_GATE, .time_ms = 1, .gate = { .sale = 1, .move = (uint8_t)move } },
         .outcome = { .answer = ANSWER_DONE, .changed = true } };
     return place_apply(place, &record, 1);

@@ -36,9 +36,9 @@ static void an_older_record_does_not_write_terms_that_are_newer(void **state)
     struct item item = item_of(place);
     item.flash_price = 777;
     item.limit_per_user = 5;
-    item.terms_lsn = place->lsn + 10; /* the record of this change is still to come */
+    item.terms_lsn = place->lsn + 2; /* the record of this change is still to come */
     assert_int_equal(place->store->ops->item_update(place->store, &item, false), STATUS_OK);
-    struct queue_record older = { .lsn = ++place->lsn,
+    struct queue_record older = { .at.seq = ++place->lsn,
         .outcome = { .answer = ANSWER_DONE, .changed = true } };
     older.command.type = COMMAND_PREHEAT;
     older.command.preheat = (struct command_preheat){ .item = item.id, .sale = item.sale };
@@ -48,7 +48,11 @@ static void an_older_record_does_not_write_terms_that_are_newer(void **state)
     assert_int_equal(item_of(place).flash_price, 777);
     assert_int_equal(item_of(place).limit_per_user, 5);
     struct queue_record newer = older;
-    newer.lsn = place->lsn = item.terms_lsn + 1;
+    newer.at.seq = ++place->lsn; /* where the terms are of: they stand as they are */
+    assert_int_equal(newer.at.seq, item.terms_lsn);
+    assert_int_equal(place_apply(place, &newer, 1), STATUS_OK);
+    assert_int_equal(item_of(place).flash_price, 777);
+    newer.at.seq = ++place->lsn;
     newer.command.preheat.unit_price = 888;
     assert_int_equal(place_apply(place, &newer, 1), STATUS_OK);
     assert_int_equal(item_of(place).flash_price, 888);
@@ -80,7 +84,7 @@ static void eligible_users_are_listed_in_pages_whatever_their_numbers(void **sta
 {
     struct place *place = *state;
     const struct item item = item_of(place);
-    struct queue_record add = { .lsn = ++place->lsn,
+    struct queue_record add = { .at.seq = ++place->lsn,
         .command = { .type = COMMAND_USERS,
             .users = { .sale = item.sale,
                 .count = 4,
@@ -100,7 +104,7 @@ static void eligible_users_are_listed_in_pages_whatever_their_numbers(void **sta
         after = &seen[all++];
     }
     assert_int_equal(all, 4);
-    add.lsn = ++place->lsn;
+    add.at.seq = ++place->lsn;
     add.command.users.remove = true;
     add.command.users.count = 3;
     assert_int_equal(place_apply(place, &add, 1), STATUS_OK);

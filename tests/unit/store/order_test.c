@@ -25,7 +25,7 @@ static int teardown(void **state)
 
 static enum status settle(struct place *place, ticket_number ticket, enum settle_step step)
 {
-    const struct queue_record record = { .lsn = ++place->lsn,
+    const struct queue_record record = { .at.seq = ++place->lsn,
         .command = { .type = COMMAND_SETTLE, .settle = { .ticket = ticket, .step = (uint8_t)step } },
         .outcome = { .answer = ANSWER_DONE, .changed = true } };
     return place_apply(place, &record, 1);

@@ -70,7 +70,7 @@ void place_remove(struct place *place)
 struct queue_record place_win(struct place *place, user_id user)
 {
     const lsn_t lsn = ++place->lsn;
-    return (struct queue_record){ .lsn = lsn,
+    return (struct queue_record){ .at.seq = lsn,
         .command = { .type = COMMAND_RESERVE,
             .reserve = { .user = user, .item = place->item, .quantity = 1 } },
         .outcome = { .answer = ANSWER_WON, .ticket = lsn, .unit_price = 1, .changed = true } };
@@ -86,7 +86,10 @@ enum status place_apply(struct place *place, const struct queue_record *records,
 enum status place_sell(struct place *place, user_id user)
 {
     const struct queue_record record = place_win(place, user);
-    return place_apply(place, &record, 1);
+    const enum status status = place_apply(place, &record, 1);
+    if (status == STATUS_REFUSED) /* it is not in: the next record has its number */
+        place->lsn--;
+    return status;
 }
 
 int place_try(const struct place *place, const char *sql)

@@ -40,7 +40,7 @@ static void a_table_that_has_no_rows_yet_is_raised_too(void **state)
 
 static enum status preheat_lost(struct place *place, item_id item)
 {
-    const struct queue_record record = { .lsn = ++place->lsn,
+    const struct queue_record record = { .at.seq = ++place->lsn,
         .command = { .type = COMMAND_PREHEAT,
             .preheat = { .item = item, .sale = 1, .unit_price = 5, .total = 3, .channel_units = { 3 } } },
         .outcome = { .answer = ANSWER_DONE, .changed = true } };

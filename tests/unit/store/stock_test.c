@@ -63,7 +63,7 @@ static void a_trigger_that_moves_the_version_is_noticed(void **state)
     assert_int_equal(place->refusal.kind, REFUSAL_STOCK);
     assert_int_equal(place->refusal.index, UINT32_MAX);
     assert_int_equal(place_number(place, "SELECT count(*) FROM orders"), 0);
-    assert_int_equal(place_number(place, "SELECT lsn FROM queue_position"), 0);
+    assert_int_equal(place_number(place, "SELECT seq FROM parts"), 0);
 }
 
 static enum move_answer moved(struct place *place, ticket_number ticket, enum order_event event)

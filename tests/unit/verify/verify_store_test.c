@@ -171,14 +171,14 @@ static void another_flash_price_of_an_item_is_found(void **state)
 static void a_database_of_another_journal_is_found(void **state)
 {
     (void)state;
-    folder_sql(&sold_folder, "UPDATE queue_position SET data_id = 7");
+    folder_sql(&sold_folder, "UPDATE store_identity SET data_id = 7");
     assert_says(sold_verified(VERIFY_FAILED), "database has 0000000000000007");
 }
 
 static void a_database_ahead_of_the_journal_is_found(void **state)
 {
     (void)state;
-    folder_sql(&sold_folder, "UPDATE queue_position SET lsn = 17");
+    folder_sql(&sold_folder, "UPDATE parts SET seq = 17");
     assert_says(sold_verified(VERIFY_FAILED),
         "the journal is older than the database: it ends at 16, orders are written up to 17");
 }
@@ -193,7 +193,8 @@ static void a_changed_audit_entry_is_found(void **state)
 static void a_new_database_beside_a_journal_that_has_records_is_found(void **state)
 {
     (void)state;
-    folder_sql(&sold_folder, "DELETE FROM orders; UPDATE queue_position SET data_id = 0, lsn = 0");
+    folder_sql(&sold_folder,
+        "DELETE FROM orders; UPDATE store_identity SET data_id = 0; UPDATE parts SET seq = 0");
     assert_says(sold_verified(VERIFY_FAILED), "the database is new, but the journal ends at 16");
 }
 
@@ -204,6 +205,16 @@ static void a_ticket_that_is_a_dead_letter_needs_no_order(void **state)
         "DELETE FROM orders WHERE ticket = 5; UPDATE items SET sold = sold - 1 WHERE id = 1;"
         "INSERT INTO dead_letters VALUES(1, 8, 7, 5, 1, 1, 1, 1, 'test', x'', 1, 0, '', '')");
     assert_says(sold_verified(VERIFY_HOLDS), "1 dead letters");
+}
+
+static void a_dead_letter_of_another_partition_is_found(void **state)
+{
+    (void)state;
+    folder_sql(&sold_folder,
+        "INSERT INTO dead_letters VALUES(1, (3 << 43) + 8, 7, 5, 1, 1, 1, 1, 'test', x'', 2, 0,"
+        " '', '')");
+    assert_says(sold_verified(VERIFY_FAILED),
+        "dead letter 1 is of partition 3, and the folder has the log of 0");
 }
 
 static void an_order_may_be_ahead_of_its_ticket_while_its_stock_event_is_open(void **state)
@@ -316,6 +327,7 @@ int main(void)
             a_new_database_beside_a_journal_that_has_records_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(
             a_ticket_that_is_a_dead_letter_needs_no_order, sold_make, sold_remove),
+        cmocka_unit_test_setup_teardown(a_dead_letter_of_another_partition_is_found, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(
             an_order_may_be_ahead_of_its_ticket_while_its_stock_event_is_open, sold_make, sold_remove),
         cmocka_unit_test_setup_teardown(

@@ -83,6 +83,11 @@ static int setup_8(void **state)
     return setup_of(state, "tests/unit/store/sqlite/schema_8.sql");
 }
 
+static int setup_9(void **state)
+{
+    return setup_of(state, "tests/unit/store/sqlite/schema_9.sql");
+}
+
 static int teardown(void **state)
 {
     struct place *place = *state;
@@ -141,6 +146,24 @@ static void the_sums_of_old_orders_are_made(void **state)
         place_number(place, "SELECT count(*) FROM orders"));
     assert_int_equal(place->store->ops->sums_check(place->store, &wrong), STATUS_OK);
     assert_int_equal(wrong, 0);
+}
+
+static void the_log_becomes_that_of_partition_0(void **state)
+{
+    struct place *place = *state;
+    struct position position;
+    uint64_t data_id = 0, secret = 0;
+    const int64_t seq = place_number(place, "SELECT lsn FROM queue_position");
+    assert_int_equal(migrate(place), STATUS_OK);
+    assert_int_equal(place_open(place, NULL), STATUS_OK);
+    const struct order_store_ops *ops = place->store->ops;
+    assert_int_equal(ops->applied(place->store, PART_EMBEDDED, &position), STATUS_OK);
+    assert_true(seq > 0 && position.seq == (uint64_t)seq);
+    assert_int_equal(ops->identity(place->store, &data_id), STATUS_OK);
+    assert_true(data_id == UINT64_C(8346646625123316888));
+    assert_int_equal(ops->secret_check(place->store, &secret), STATUS_OK);
+    assert_true(secret == UINT64_C(5144339599012501378));
+    assert_int_equal(place_number(place, "SELECT count(*) FROM parts"), 1);
 }
 
 static void late_money_keeps_the_key_that_the_journal_has(void **state)
@@ -310,6 +333,7 @@ static void what_is_not_older_is_left_alone(void **state)
 #define TEST_6(name) cmocka_unit_test_setup_teardown(name, setup_6, teardown)
 #define TEST_7(name) cmocka_unit_test_setup_teardown(name, setup_7, teardown)
 #define TEST_8(name) cmocka_unit_test_setup_teardown(name, setup_8, teardown)
+#define TEST_9(name) cmocka_unit_test_setup_teardown(name, setup_9, teardown)
 
 int main(void)
 {
@@ -320,6 +344,10 @@ int main(void)
         TEST_7(a_migrated_database_has_the_schema_of_a_new_one),
         TEST_7(rows_survive_and_the_store_opens),
         TEST_8(a_migrated_database_has_the_schema_of_a_new_one),
+        TEST_8(the_log_becomes_that_of_partition_0),
+        TEST_9(a_migrated_database_has_the_schema_of_a_new_one),
+        TEST_9(rows_survive_and_the_store_opens),
+        TEST_9(the_log_becomes_that_of_partition_0),
         TEST(the_sums_of_old_orders_are_made),
         TEST_6(the_sums_of_old_orders_are_made),
         TEST(rows_survive_and_the_store_opens),

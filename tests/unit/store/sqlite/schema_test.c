@@ -133,7 +133,7 @@ static void the_tables_themselves_refuse_what_must_not_be(void **state)
     assert_int_not_equal(place_try(place, "UPDATE orders SET state = 3, slot = NULL"), SQLITE_OK);
     assert_int_not_equal(place_try(place, "UPDATE orders SET state = 3, reason = 1"), SQLITE_OK);
     assert_int_equal(place_try(place, "UPDATE orders SET state = 3, reason = 1, slot = NULL"), SQLITE_OK);
-    assert_int_not_equal(place_try(place, "INSERT INTO queue_position VALUES(2, 0, 0)"), SQLITE_OK);
+    assert_int_not_equal(place_try(place, "INSERT INTO store_identity VALUES(2, 0, 0)"), SQLITE_OK);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
