@@ -19,6 +19,7 @@ DESTDIR ?=
 ONLY ?=# run only tests whose name contains this
 SEEDS ?= 1000
 KILLS ?= 100
+COMMANDS ?= 1000000
 RUNS ?= 1000000
 TARGET ?=# one fuzz target
 MUTANTS ?=# only mutants whose name, table or file contains one of these words
@@ -39,6 +40,8 @@ LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd libpq libma
 LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay -lm # they have no .pc file
 CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
+DIFFERENTIAL_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags lua5.1 hiredis 2>/dev/null))
+DIFFERENTIAL_LIBS = $(shell pkg-config --libs lua5.1 hiredis 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \
     -Wvla -Wformat=2 -Wnull-dereference -Wswitch-enum -Wundef -Wcast-qual
@@ -94,6 +97,7 @@ HELPER_FOLDERS := tests/support tests/unit tests/seam $(if $(filter sim,$(BUILD)
 HELPER_SOURCES := $(filter-out %_test.c $(SIM_SOURCES),$(call find_c,$(HELPER_FOLDERS))) \
     $(if $(filter sim,$(BUILD)),,$(wildcard tests/simulation/model_store*.c))
 PROBE_SOURCES := $(wildcard tests/providers/*_probe.c)
+DIFFERENTIAL_SOURCES := $(wildcard tests/differential/*.c)
 BENCH_ALL := $(call find_c,bench)
 BENCH_SOURCES := $(call with_main,$(BENCH_ALL))
 BENCH_HELPERS := $(filter-out $(BENCH_SOURCES),$(BENCH_ALL))
@@ -113,22 +117,26 @@ SEAMS := $(call programs,$(call sanitized,$(SEAM_SOURCES)))
 SIMS := $(call programs,$(SIM_SOURCES))
 FUZZERS := $(call programs,$(FUZZ_SOURCES))
 PROBES := $(call programs,$(PROBE_SOURCES))
+DIFFERENTIAL := $(call programs,$(filter %/differential.c,$(DIFFERENTIAL_SOURCES)))
 BENCHES := $(call programs,$(BENCH_SOURCES))
 
 # Pages (tools/bundle.py) and the API document are part of the binary (tools/embed.py).
 EMBEDDED := $(if $(and $(wildcard src/edge/assets.h),$(filter edge,$(FOLDERS))),\
     $(OUT)/gen/assets.o $(OUT)/gen/assets_table.o)
+# The script that Redis runs is part of it too, in this order (tools/embed_script.py).
+SCRIPT_FILES := $(patsubst %,src/inventory/redis/script/%.lua,state draws purchase settle control room ask)
+SCRIPT := $(if $(filter inventory,$(FOLDERS)),$(OUT)/gen/redis_script.o)
 WEB_FILES := $(shell find web -name node_modules -prune -o -print 2>/dev/null) $(wildcard docs/openapi.json)
 
 LIBRARY := $(OUT)/libstampede.a
 TEST_LIBRARY := $(OUT)/libtests.a
 BENCH_LIBRARY := $(OUT)/libbench.a
 SERVER := $(OUT)/stampede
-LIBRARY_OBJECTS := $(call objects,$(SOURCES)) $(EMBEDDED)
+LIBRARY_OBJECTS := $(call objects,$(SOURCES)) $(EMBEDDED) $(SCRIPT)
 
 # ---- build -------------------------------------------------------------------------------------------
 
-.PHONY: all server programs fuzzers sims benches probes
+.PHONY: all server programs fuzzers sims benches probes differentials
 all: ## build the server (BUILD=release unless said otherwise)
 	@tools/setup build
 	+@$(SUBMAKE) server
@@ -139,7 +147,8 @@ fuzzers: $(FUZZERS)
 sims: $(SIMS)
 benches: $(BENCHES)
 probes: $(PROBES)
-server programs fuzzers sims benches probes:
+differentials: $(DIFFERENTIAL)
+server programs fuzzers sims benches probes differentials:
 	@:
 
 # Rewritten only when it differs, so that other flags or a removed source file rebuild what they must. (Where the
@@ -168,10 +177,16 @@ $(OUT)/gen/assets.S $(OUT)/gen/assets_table.c &: tools/bundle.py tools/embed.py 
 	@echo "  EMBED $(OUT)/gen"
 	@python3 tools/bundle.py $(OUT)/pages && python3 tools/embed.py $(OUT)/pages $(OUT)/gen
 
+$(OUT)/gen/redis_script.c: tools/embed_script.py $(SCRIPT_FILES)
+	@mkdir -p $(@D)
+	@python3 tools/embed_script.py $@ $(SCRIPT_FILES)
+
 # A fuzz target has no main and gets its prototype from nobody.
 # (private: the flags file, which these depend on, must not see it.)
 $(OUT)/tests/fuzz/%.o: private WARNINGS += -Wno-missing-prototypes
 $(OUT)/tests/%.o $(OUT)/bench/%.o: private INCLUDES += -I.
+# Only these see Lua and hiredis.
+$(OUT)/tests/differential/%.o: private INCLUDES += $(DIFFERENTIAL_CFLAGS)
 
 archive = @rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 $(LIBRARY): $(LIBRARY_OBJECTS) $(OUT)/libstampede.list
@@ -186,6 +201,8 @@ $(SERVER): $(OUT)/src/server/main.o $(LIBRARY)
 	$(call link,$(SERVER_LDFLAGS.$(BUILD)))
 $(UNITS) $(SEAMS) $(SIMS) $(PROBES): $(OUT)/%: $(OUT)/%.o $(TEST_LIBRARY) $(LIBRARY)
 	$(call link,$(TEST_LDFLAGS.$(BUILD)),$(CMOCKA_LIBS) -lm)
+$(DIFFERENTIAL): $(call objects,$(DIFFERENTIAL_SOURCES)) $(LIBRARY)
+	$(call link,$(TEST_LDFLAGS.$(BUILD)),$(DIFFERENTIAL_LIBS) -lm)
 $(BENCHES): $(OUT)/%: $(OUT)/%.o $(BENCH_LIBRARY) $(LIBRARY)
 	$(call link,$(SERVER_LDFLAGS.$(BUILD)),-lm)
 ifeq ($(BUILD),fuzz)
@@ -253,6 +270,15 @@ parallel 300 simulation/sqlite $(SIMULATE) --seeds 100 --store sqlite
 background 1800 mutation/sample tools/mutate --build-root $(BUILD_ROOT) --sample 2 --suite simulation --jobs 1
 
 endef
+# The script of Redis beside the engine: in Lua here, and in a real server.
+differential = $(call built,$(1),tests/differential/differential.c)
+define DIFFERENTIAL_TESTS
+parallel 600 differential/lua $(call differential,release) --commands 200000
+parallel 600 differential/lua:asan $(call differential,asan) --commands 20000 --from 100000
+parallel 600 differential/redis tools/with-redis $(call differential,release) --server --commands 10000
+parallel 600 differential/redis-cost tools/with-redis $(call differential,release) --server --bench
+
+endef
 # Those that need the whole machine; the others wait more than they compute.
 E2E_ALONE := $(addprefix tests/e2e/,funnel/bots_test.py purchase/crowd_test.py funnel/forged_tokens_test.py)
 e2e_kind = $(if $(filter $(1),$(E2E_ALONE)),serial,waiting)
@@ -277,6 +303,7 @@ $(call each_program,asan,$(UNIT_SOURCES) $(SEAM_SOURCES),480)
 $(call each_program,tsan,$(TSAN_SOURCES),300)
 $(call each_program,sim,$(filter %_test.c,$(SIM_SOURCES)),300)
 $(each_corpus)
+$(DIFFERENTIAL_TESTS)
 $(if $(WEB_TESTS),parallel 120 tests/unit/web node --test $(WEB_TESTS))
 $(if $(HAS_SERVER),$(E2E_TESTS))
 endef
@@ -299,9 +326,9 @@ test: ## everything: units, seams, sanitizers, simulation, corpora, end to end, 
 
 test-programs: release-programs asan-programs tsan-programs sim-programs
 release-programs:
-	@$(MAKE) BUILD=release programs benches probes $(if $(HAS_SERVER),server)
+	@$(MAKE) BUILD=release programs benches probes differentials $(if $(HAS_SERVER),server)
 asan-programs:
-	@$(MAKE) BUILD=asan programs fuzzers probes $(if $(HAS_SERVER),server)
+	@$(MAKE) BUILD=asan programs fuzzers probes differentials $(if $(HAS_SERVER),server)
 tsan-programs:
 	@$(MAKE) BUILD=tsan programs
 sim-programs:
@@ -338,11 +365,18 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 PICKED = $(foreach source,$(if $(filter tsan,$(BUILD)),$(TSAN_SOURCES),$(UNIT_SOURCES) $(SEAM_SOURCES)),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth check-cluster bench bench-growth cov
+.PHONY: sim differential mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth check-cluster bench bench-growth cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--store both' or '--store server:URL' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
 	$(SIMULATE) --seeds $(SEEDS) --jobs $(JOBS) --bench $(SIM_ARGS)
+
+differential: ## the script of Redis beside the engine: COMMANDS=1000000 random commands, then some on a real server
+	@tools/setup build test
+	+@$(SUBMAKE) BUILD=release differentials
+	$(call differential,release) --commands $(COMMANDS) $(DIFFERENTIAL_ARGS)
+	tools/with-redis $(call differential,release) --server --commands 20000 $(DIFFERENTIAL_ARGS)
+	tools/with-redis $(call differential,release) --server --bench
 
 mutate: ## break the program in each way of tests/mutation and see a test fail; MUTANTS=text picks some
 	@tools/setup build test
@@ -450,11 +484,11 @@ cov: ## which lines the units and seams reach: build/cov/report/index.html
 C_FILES = $(sort $(shell find src tests bench -name node_modules -prune -o -name '*.[ch]' -print 2>/dev/null))
 ANALYZED = $(sort $(SOURCES) $(wildcard src/server/main.c) $(UNIT_SOURCES) $(SEAM_SOURCES) $(HELPER_SOURCES) \
     $(FUZZ_SOURCES) $(wildcard tests/fuzz/run_corpus.c) $(BENCH_ALL) $(PROBE_SOURCES) \
-    $(call find_c,tests/simulation))
+    $(call find_c,tests/simulation) $(DIFFERENTIAL_SOURCES))
 # How far clang's analyzer follows calls: a shallow look at all files takes two minutes of a core, a deep one 28.
 # `make test` takes the shallow one, `make analyze` (before a release) the deep one.
 DEPTH ?= shallow
-ANALYSIS_FLAGS = -std=gnu11 -D_GNU_SOURCE -Isrc -I. $(LIBRARY_CFLAGS)
+ANALYSIS_FLAGS = -std=gnu11 -D_GNU_SOURCE -Isrc -I. $(LIBRARY_CFLAGS) $(DIFFERENTIAL_CFLAGS)
 
 .PHONY: analyze clang-tidy cppcheck tidy format check-format
 analyze: ## clang-tidy and cppcheck

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/differential/bench.h"
+
+#include "base/clock.h"
+#include "inventory/redis/command_text.h"
+#include "tests/differential/pair.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { PURCHASES = 32 * 1024, UNITS = 10 * 1000 * 1000 };
+
+static struct pair pair;
+
+static void command_do(const struct command *command)
+{
+    const struct step step = { .kind = STEP_CALL, .time_ms = 1000, .count = 1 };
+    invariant(pair_step(&pair, &step, command));
+}
+
+/* Item 1 has units, item 2 has none; a limit of one per item and of two in the sale. */
+static void sale_make(struct runner *runner)
+{
+    const struct profile profile = {
+        .config = { .items_max = 4, .sales_max = 2, .tickets_max = 1000 * 1000 }, .lag_max = UINT32_MAX
+    };
+    pair_open(&pair, runner, &profile);
+    pair.compare_every = 1;
+    command_do(&(struct command){ .type = COMMAND_SALE,
+        .sale = { .sale = 1, .limit_per_user = 2, .start_ms = 1, .end_ms = UINT32_MAX } });
+    for (item_id item = 1; item <= 2; item++) {
+        const uint32_t units = item == 1 ? UNITS : 0;
+        command_do(&(struct command){ .type = COMMAND_PREHEAT,
+            .preheat = { .item = item,
+                .sale = 1,
+                .unit_price = 9900,
+                .limit_per_user = 1,
+                .pay_window_ms = 60000,
+                .total = units,
+                .channel_units = { units } } });
+    }
+}
+
+/* True: each got the answer that was expected. */
+static bool call_time(struct runner *runner, item_id item, uint32_t batch, uint64_t *next, uint64_t *ns)
+{
+    static char texts[SCRIPT_PURCHASES_MAX][COMMAND_TEXT_MAX];
+    struct span words[SCRIPT_PURCHASES_MAX + 1] = { SPAN("1000") };
+    static struct reply reply;
+    for (uint32_t i = 0; i < batch; i++) {
+        const uint64_t number = ++*next;
+        struct text text = text_in(texts[i], sizeof texts[i]);
+        const struct command command = { .type = COMMAND_RESERVE,
+            .reserve = { .user = number * 0x9e3779b97f4a7c15u,
+                .key = ~(number * 0x9e3779b97f4a7c15u),
+                .item = item,
+                .quantity = 1 } };
+        invariant(command_text_write(&text, &command) == STATUS_OK);
+        words[i + 1] = text_span(&text);
+    }
+    const uint64_t began = clock_monotonic_ns();
+    runner->call(runner, words, batch + 1, &reply);
+    *ns += clock_monotonic_ns() - began;
+    const char expected = item == 1 ? '1' : '8';
+    for (uint32_t i = 1; i <= batch; i++)
+        if (reply.count != batch + 1 || reply.lines[i].data[0] != expected)
+            return false;
+    return true;
+}
+
+int bench_run(struct runner *runner)
+{
+    static const uint32_t batches[] = { 1, 16, 64 };
+    uint64_t next = 0;
+    static_assert(ANSWER_WON == 1 && ANSWER_SOLD_OUT == 8, "the first digit of the answer");
+    sale_make(runner);
+    for (item_id item = 1; item <= 2; item++)
+        for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+            uint64_t ns = 0;
+            const double cpu_us = runner->cpu_us(runner);
+            for (uint32_t left = PURCHASES; left > 0; left -= batches[i])
+                if (!call_time(runner, item, batches[i], &next, &ns)) {
+                    printf("FAIL: another answer than expected\n");
+                    return 1;
+                }
+            printf("%s in calls of %2u: %8.0f calls/s, %8.0f purchases/s, %6.2f us of processor a "
+                   "purchase\n",
+                item == 1 ? "wins    " : "refusals", batches[i],
+                (double)PURCHASES / batches[i] * 1e9 / (double)ns, PURCHASES * 1e9 / (double)ns,
+                (runner->cpu_us(runner) - cpu_us) / PURCHASES);
+        }
+    pair_close(&pair);
+    return 0;
+}

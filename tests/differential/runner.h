@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tests/differential/runner.h: what runs the script: Lua 5.1 in this process with the few commands of Redis
+ * that the script uses (runner_lua.c), or a real server (runner_redis.c). */
+#ifndef STAMPEDE_TESTS_DIFFERENTIAL_RUNNER_H
+#define STAMPEDE_TESTS_DIFFERENTIAL_RUNNER_H
+
+#include "inventory/redis/script.h"
+#include "tests/differential/map.h"
+
+#define RUNNER_PREFIX "st:0123456789abcdef:{7}"
+enum {
+    RUNNER_EPOCH = 3,
+    RUNNER_LINES_MAX = SCRIPT_PURCHASES_MAX + 1,
+    RUNNER_ENTRY_MAX = 64 * 1024,
+    RUNNER_WRONG_MAX = 512,
+};
+
+struct reply {
+    uint32_t count;
+    struct span lines[RUNNER_LINES_MAX]; /* live until the next call */
+    char wrong[RUNNER_WRONG_MAX]; /* an error instead, or a reply that is not texts; "": none */
+};
+
+/* The last entry of the stream. */
+struct entry {
+    uint64_t entries; /* how many there are */
+    char id[64], epoch[16], time[32];
+    char lines[RUNNER_ENTRY_MAX];
+};
+
+struct runner {
+    void (*clear)(struct runner *runner);
+    void (*put)(struct runner *runner, enum script_key key, struct span field, struct span value);
+    /* ARGV of the script. */
+    void (*call)(struct runner *runner, const struct span *words, uint32_t count, struct reply *reply);
+    const struct map *(*hash)(struct runner *runner, enum script_key key);
+    void (*entry)(struct runner *runner, struct entry *entry);
+    double (*cpu_us)(struct runner *runner); /* what runs the script has used so far */
+    void (*close)(struct runner *runner);
+};
+
+struct runner *runner_lua_open(struct span script);
+/* NULL: no server there; it says why on standard error. */
+struct runner *runner_redis_open(const char *address, struct span script);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* That script and engine agree about each field is what tests/differential tries; here: what they are. */
+#include "inventory/redis/image.h"
+
+#include "base/text.h"
+#include "tests/unit/inventory/engine_kit.h"
+
+#include <stdio.h>
+
+static struct kit kit;
+static char all[16 * 1024];
+static struct text seen;
+
+static void note(void *context, enum script_key key, struct span field, struct span value)
+{
+    assert_ptr_equal(context, &seen);
+    text_string(&seen, script_key_names[key]);
+    text_literal(&seen, " ");
+    text_add(&seen, field);
+    text_literal(&seen, "=");
+    text_add(&seen, value);
+    text_literal(&seen, "\n");
+}
+
+static void expect(const char *line)
+{
+    char whole[512];
+    snprintf(whole, sizeof whole, "\n%s\n", line);
+    if (memmem(all, seen.size, whole, strlen(whole)) == NULL)
+        fail_msg("no %s in %.*s", line, (int)seen.size, all);
+}
+
+static uint32_t image_lines(void)
+{
+    const struct image_head head = {
+        .epoch = 3, .seq = 9, .done = 8, .told = 1, .time_ms = SALE_NOW, .lag_max = 50
+    };
+    uint32_t lines = 0;
+    seen = text_in(all, sizeof all);
+    text_literal(&seen, "\n");
+    image_write(&kit.engine, &head, note, &seen);
+    assert_false(seen.overflow);
+    for (size_t i = 1; i < seen.size; i++)
+        lines += all[i] == '\n';
+    return lines;
+}
+
+static void an_empty_engine_has_its_head_only(void **state)
+{
+    (void)state;
+    kit_start(&kit, 40);
+    assert_int_equal(image_lines(), 10);
+    expect(":m epoch=3");
+    expect(":m seq=9");
+    expect(":m done=8");
+    expect(":m told=1");
+    expect(":m time=1500");
+    expect(":m last=0");
+    expect(":m users=0");
+    expect(":m places=0");
+    expect(":m keys=0");
+    kit_stop(&kit);
+}
+
+static void a_win_is_in_all_hashes(void **state)
+{
+    (void)state;
+    kit_ready(&kit, 2, 3);
+    assert_int_equal(kit_buy(&kit, ANNA, 0xabc, 2), ANSWER_WON);
+    image_lines();
+    expect(":m s1=1000 2000 3 1 0 0 0 0 0 0 0 0 0000000000000000 0");
+    expect(":m i1=1 2 499 300 20 4 15 2 0 3 0 0 8 2 0 0 0 0 0 0");
+    expect(":u 1:0000000000000007=2 1");
+    expect(":u s1:0000000000000007=2 1");
+    expect(":t 1=0000000000000007 0000000000000abc 1 2 0 0 1800");
+    expect(":k 0000000000000abc=1");
+    expect(":m last=1");
+    expect(":m users=2");
+    kit_stop(&kit);
+}
+
+static void a_return_leaves_its_marks(void **state)
+{
+    (void)state;
+    struct command terms = { .type = COMMAND_SALE, .sale = { .sale = 1, .start_ms = SALE_START } };
+    const struct command back = { .type = COMMAND_SETTLE,
+        .settle = { .ticket = 1, .step = SETTLE_RETURN, .let_go = true } };
+    kit_ready(&kit, 0, 0);
+    terms.sale.end_ms = SALE_END;
+    terms.sale.cooldown_s = 30;
+    terms.sale.return_draw_ms = 100;
+    assert_int_equal(kit_do(&kit, terms, SALE_NOW), ANSWER_DONE);
+    assert_int_equal(kit_buy(&kit, ANNA, 0, 10), ANSWER_WON);
+    assert_int_equal(kit_do(&kit, back, SALE_NOW), ANSWER_DONE);
+    image_lines();
+    expect(":u 1:0000000000000007=0 1 1 32");
+    expect(":t 1=0000000000000007 0 1 10 0 2 1800");
+    expect(":m i1=1 0 499 300 20 4 15 0 0 3 0 1600 10 2 0 0 0 0 0 0");
+    assert_non_null(memmem(all, seen.size, "\n:m d1=1600 ", 12));
+    kit_stop(&kit);
+}
+
+static void lists_rooms_and_operators_keys_are_there(void **state)
+{
+    (void)state;
+    const struct command users = { .type = COMMAND_USERS,
+        .users = { .sale = 1, .count = 1, .users = { BERT } } };
+    const struct command arrive = { .type = COMMAND_ARRIVE, .arrive = { .sale = 1, .user = CLEO } };
+    const struct command adjust = { .type = COMMAND_ADJUST,
+        .adjust = { .item = 1, .delta = -4 },
+        .origin = { .key = 0xfe, .request = 0xaa } };
+    kit_ready(&kit, 0, 0);
+    assert_int_equal(kit_do(&kit, users, SALE_NOW), ANSWER_DONE);
+    assert_int_equal(kit_do(&kit, arrive, SALE_NOW), ANSWER_DONE);
+    assert_int_equal(kit_do(&kit, adjust, SALE_NOW), ANSWER_DONE);
+    image_lines();
+    expect(":u e1:0000000000000008=1");
+    expect(":u p1:0000000000000009=0");
+    expect(":m w1=1 0 0 1");
+    expect(":k a00000000000000fe=00000000000000aa 18 r1 a-4");
+    expect(":k o0=00000000000000fe");
+    expect(":m keys=1");
+    kit_stop(&kit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_engine_has_its_head_only),
+        cmocka_unit_test(a_win_is_in_all_hashes),
+        cmocka_unit_test(a_return_leaves_its_marks),
+        cmocka_unit_test(lists_rooms_and_operators_keys_are_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
