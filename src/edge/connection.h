@@ -46,6 +46,8 @@ enum connection_phase {
     PHASE_PROXY,     /* a trusted peer that has not said yet for whom it speaks */
 };
 
+typedef uint16_t connection_flag; /* 0 or 1. Not bool: so the compiler can test several at once */
+
 struct connection {
     int fd; /* -1: the slot is free */
     uint32_t generation;
@@ -67,22 +69,22 @@ struct connection {
     uint16_t messages;      /* websocket: received since messages_from */
     uint32_t messages_from;
     uint8_t phase;
-    bool readable : 1;  /* the socket may have bytes */
-    bool hung_up : 1;   /* the peer has closed its side; read until there is nothing */
-    bool ended : 1;     /* and all was read */
-    bool blocked : 1;   /* the next request in `in` must wait for replies */
-    bool continued : 1; /* 100 Continue was sent for the partial request */
-    bool finishing : 1; /* no request is started any more; close after the last reply */
-    bool linger : 1;    /* close gently: bytes of the peer may be unread */
-    bool lingering : 1;
-    bool failed : 1;       /* the socket is broken, or a bound was hit: close at once */
-    bool takes_more : 1;   /* the socket took all that it was last offered */
-    bool dirty : 1;        /* in the list of connections to look at after the turn */
-    bool forwarded : 1;    /* the client is a trusted proxy: the request may name another */
-    bool refuse_head : 1;  /* the refused request was HEAD: no body */
-    bool favoured : 1;     /* its unfinished request may use the buffers that are kept back */
-    uint8_t counted : 2;   /* enum caller_answer; 0: not counted */
-    struct address client; /* the peer, or whom it speaks for by the PROXY protocol */
+    connection_flag readable : 1;  /* the socket may have bytes */
+    connection_flag hung_up : 1;   /* the peer has closed its side; read until there is nothing */
+    connection_flag ended : 1;     /* and all was read */
+    connection_flag blocked : 1;   /* the next request in `in` must wait for replies */
+    connection_flag continued : 1; /* 100 Continue was sent for the partial request */
+    connection_flag finishing : 1; /* no request is started any more; close after the last reply */
+    connection_flag linger : 1;    /* close gently: bytes of the peer may be unread */
+    connection_flag lingering : 1;
+    connection_flag failed : 1;     /* the socket is broken, or a bound was hit: close at once */
+    connection_flag takes_more : 1; /* the socket took all that it was last offered */
+    connection_flag dirty : 1;      /* in the list of connections to look at after the turn */
+    connection_flag forwarded : 1; /* the client is a trusted proxy: the request may name another */
+    connection_flag refuse_head : 1; /* the refused request was HEAD: no body */
+    connection_flag favoured : 1; /* its unfinished request may use the buffers that are kept back */
+    connection_flag counted : 2;  /* enum caller_answer; 0: not counted */
+    struct address client;        /* the peer, or whom it speaks for by the PROXY protocol */
     struct buffer queue; /* EDGE_OVERLAP_MAX replies by sequence; none: `single` is the only one */
     struct reply single;
 };
@@ -116,6 +118,14 @@ struct connection *connection_find(const struct connections *table, uint64_t tok
 static inline uint32_t connection_owes(const struct connection *connection)
 {
     return connection->sequence_next - connection->sequence_done;
+}
+/* Nothing is kept, half done or about to end; what it owes is another question. */
+static inline bool connection_is_calm(const struct connection *connection)
+{
+    return connection->phase == PHASE_NONE && connection->hung_up == 0 && connection->ended == 0
+        && connection->finishing == 0 && connection->lingering == 0 && connection->failed == 0
+        && connection->refuse_status == 0 && connection->in.data == NULL
+        && connection->out.data == NULL && connection->body.size == 0;
 }
 /* Whether one more request may start; takes a queue if it needs one. */
 bool connection_may_owe_more(struct connections *table, struct connection *connection);

@@ -33,7 +33,8 @@ struct parse { /* of one request, while it is read */
     uint64_t content_length;
     bool has_length;
     bool has_expect;
-    bool minor_zero; /* HTTP/1.0 */
+    bool host_is_plain; /* its characters were looked at */
+    bool minor_zero;    /* HTTP/1.0 */
 };
 
 /* Both answer NULL, for the step to return: refused, or (status 0) the input ended too early. */

@@ -232,58 +232,86 @@ static __attribute__((noinline)) const char *field_careful(
     return stop + 2;
 }
 
-/* "Content-Length: " is at `at`; past the line, or NULL for anything but digits. */
-static inline const char *length_quick(struct parse *parse, const char *at, const char *end)
+static inline bool line_ends(const char *at)
 {
-    const char *digits = at + 16, *stop = digits;
-    uint64_t length = 0;
-    for (unsigned digit; stop < end && (digit = (unsigned)(unsigned char)*stop - '0') <= 9; stop++)
-        length = length * 10 + digit;
-    if (stop == digits || stop - digits > LENGTH_DIGITS_MAX || parse->has_length || stop > end - 2
-        || bytes_get_u16(stop) != bytes_get_u16("\r\n"))
+    return bytes_get_u16(at) == bytes_get_u16("\r\n");
+}
+
+/* The steps below are for lines that a purchase consists of, written as usual and all there. They go past
+ * the line, or answer NULL and leave everything else, and every refusal, to field_careful. */
+
+/* "Host: " is before `value`. Looks at its characters once, for the line and for the whole. */
+static inline const char *host_quick(struct parse *parse, const char *value, const char *end)
+{
+    struct span *host = &parse->request->host;
+    const char *stop = scan_plain(value, end);
+    if (stop > end - 2 || !line_ends(stop) || stop == value || host->data != NULL)
         return NULL;
-    parse->has_length = true;
-    parse->content_length = length;
+    *host = span_of(value, (size_t)(stop - value));
+    parse->host_is_plain = true;
     return stop + 2;
 }
 
-/* The same as field_careful for the lines that a purchase consists of, written as usual and all
- * there. Leaves everything else, and every refusal, to it. */
-static inline __attribute__((always_inline)) const char *field_parse(
-    struct parse *parse, const char *at, const char *end)
+/* "Content-Length: " is before `at`; a purchase has a body of one or two digits, if any. */
+static inline const char *length_quick(struct parse *parse, const char *at, const char *end)
 {
-    struct http_request *request = parse->request;
-    struct span *place;
-    const char *value;
-    if (end - at < FIELD_QUICK_MIN)
-        return field_careful(parse, at, end);
-    uint64_t first = word_of(at), second = word_of(at + 8);
-    if (word_names(first, "host: \0\0", 6)) {
-        place = &request->host;
-        value = at + 6;
-    } else if (word_names(first, "stampede", 8) && word_names(second, "-pass: \0", 7)) {
-        place = &request->pass;
-        value = at + 15;
-    } else if (word_names(first, "content-", 8) && word_names(second, "length: ", 8)) {
-        const char *next = length_quick(parse, at, end);
-        return next != NULL ? next : field_careful(parse, at, end);
-    } else if (word_names(first, "idempote", 8) && word_names(second, "ncy-key:", 8) && at[16] == ' ') {
-        place = &request->idempotency_key;
-        value = at + 17;
-    } else {
-        return field_careful(parse, at, end);
+    unsigned length = 0, digit;
+    const char *last = end - 3; /* of a digit with its CRLF */
+    for (int digits = 0; digits < 2 && at <= last; digits++) {
+        if ((digit = (unsigned)(unsigned char)*at++ - '0') > 9)
+            break;
+        length = length * 10 + digit;
+        if (!line_ends(at))
+            continue;
+        if (parse->has_length)
+            break;
+        parse->has_length = true;
+        parse->content_length = length;
+        return at + 2;
     }
-    const char *stop = scan_value(value, end);
-    if (stop > end - 2 || bytes_get_u16(stop) != bytes_get_u16("\r\n") || place->data != NULL
-        || (unsigned char)*value <= ' ' || stop[-1] == ' ')
-        return field_careful(parse, at, end);
+    return NULL;
+}
+
+static inline const char *value_quick(struct span *place, const char *value, const char *end)
+{
+    const char *stop =
+        end - value >= SCAN_LONG + 2 && line_ends(value + SCAN_LONG) && scan_is_visible(value)
+        ? value + SCAN_LONG
+        : scan_value(value, end);
+    if (stop > end - 2 || !line_ends(stop) || place->data != NULL || (unsigned char)*value <= ' '
+        || stop[-1] == ' ')
+        return NULL;
     *place = span_of(value, (size_t)(stop - value));
     return stop + 2;
 }
 
+static inline __attribute__((always_inline)) const char *field_quick(
+    struct parse *parse, const char *at, const char *end)
+{
+    if (end - at < FIELD_QUICK_MIN)
+        return NULL;
+    uint64_t first = word_of(at), second = word_of(at + 8);
+    if (word_names(first, "host: \0\0", 6))
+        return host_quick(parse, at + 6, end);
+    if (word_names(first, "stampede", 8) && word_names(second, "-pass: \0", 7))
+        return value_quick(&parse->request->pass, at + 15, end);
+    if (word_names(first, "content-", 8) && word_names(second, "length: ", 8))
+        return length_quick(parse, at + 16, end);
+    if (word_names(first, "idempote", 8) && word_names(second, "ncy-key:", 8) && at[16] == ' ')
+        return value_quick(&parse->request->idempotency_key, at + 17, end);
+    return NULL;
+}
+
+static inline __attribute__((always_inline)) const char *field_parse(
+    struct parse *parse, const char *at, const char *end)
+{
+    const char *next = field_quick(parse, at, end);
+    return __builtin_expect(next != NULL, 1) ? next : field_careful(parse, at, end);
+}
+
 /* ---- the whole ---- */
 
-static inline bool host_is_fine(struct span host)
+static __attribute__((noinline)) bool host_is_fine(struct span host)
 {
     const char *end = host.data + host.size;
     const char *stop = scan_plain(host.data, end);
@@ -316,7 +344,7 @@ static inline __attribute__((always_inline)) const char *head_parse(
     if (at[1] != '\n')
         return parse_refuse(parse, 400, "CR alone");
     struct span host = parse->request->host;
-    if (host.size > 0 && !host_is_fine(host))
+    if (!parse->host_is_plain && host.size > 0 && !host_is_fine(host))
         return parse_refuse(parse, 400, "bad Host");
     if (authority.data != NULL && host.data != NULL)
         parse->request->host = authority;

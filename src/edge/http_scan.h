@@ -16,6 +16,7 @@
 
 enum {
     SCAN_MARGIN = 16, /* readable bytes before the place where a scan by 16 starts */
+    SCAN_LONG = 48,   /* of a value that is looked at in one step: a pass */
 
     SCAN_TOKEN = 1,  /* RFC 9110 tchar: methods and field names */
     SCAN_HOST = 2,   /* reg-name, IP literal and port */
@@ -115,15 +116,18 @@ static inline unsigned scan_stops_colon(__m128i bytes)
 {
     return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(':')));
 }
+/* The bytes from `first` on, `count` of them. */
+static inline __m128i scan_range(__m128i bytes, char first, char count)
+{
+    const __m128i from = _mm_sub_epi8(bytes, _mm_set1_epi8(first));
+    return _mm_cmpeq_epi8(_mm_min_epu8(from, _mm_set1_epi8((char)(count - 1))), from);
+}
 /* All but letters, digits and -.: */
 static inline unsigned scan_stops_plain(__m128i bytes)
 {
-    __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-    __m128i letter = _mm_and_si128(_mm_cmpgt_epi8(lower, _mm_set1_epi8('a' - 1)),
-        _mm_cmplt_epi8(lower, _mm_set1_epi8('z' + 1)));
-    __m128i other = _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8('-' - 1)),
-        _mm_cmplt_epi8(bytes, _mm_set1_epi8(':' + 1)));
-    other = _mm_andnot_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('/')), other);
+    const __m128i letter = scan_range(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), 'a', 26);
+    const __m128i other = _mm_andnot_si128(
+        _mm_cmpeq_epi8(bytes, _mm_set1_epi8('/')), scan_range(bytes, '-', ':' - '-' + 1));
     return (unsigned)_mm_movemask_epi8(_mm_or_si128(letter, other)) ^ 0xffff;
 }
 #else
@@ -198,6 +202,23 @@ static inline const char *scan_plain_short(const char *at, const char *end, cons
 #else
     (void)limit;
     return scan_plain(at, end);
+#endif
+}
+
+/* Whether all of SCAN_LONG bytes are visible ASCII, without looking where one is not. */
+static inline bool scan_is_visible(const char *at)
+{
+#ifdef __SSE2__
+    const __m128i a = scan_load(at), b = scan_load(at + 16), c = scan_load(at + 32);
+    const __m128i low = _mm_min_epu8(_mm_min_epu8(a, b), c), high = _mm_max_epu8(_mm_max_epu8(a, b), c);
+    const __m128i outside =
+        _mm_or_si128(_mm_subs_epu8(_mm_set1_epi8('!'), low), _mm_subs_epu8(high, _mm_set1_epi8('~')));
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(outside, _mm_setzero_si128())) == 0xffff;
+#else
+    for (size_t i = 0; i < SCAN_LONG; i++)
+        if (at[i] <= ' ' || at[i] > '~')
+            return false;
+    return true;
 #endif
 }
 

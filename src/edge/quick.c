@@ -84,11 +84,8 @@ void quick_start(struct edge *edge, struct connection *connection, const struct 
 bool quick_answered(struct edge *edge, struct connection *connection)
 {
     const struct reply *reply = &connection->single;
-    if (connection_owes(connection) != 1 || connection->queue.data != NULL
-        || reply->state != REPLY_ANSWERED || reply->head_only || connection->in.data != NULL
-        || sending_pending(connection) || connection->refuse_status != 0
-        || connection->phase != PHASE_NONE || connection->readable || connection->hung_up
-        || connection->ended || connection->finishing || connection->lingering || connection->failed)
+    if (connection_owes(connection) != 1 || connection->queue.data != NULL || reply->state != REPLY_ANSWERED
+        || reply->head_only || connection->readable || !connection_is_calm(connection))
         return false;
     connection->sequence_done++;
     answer_send(edge, connection, &reply->answer);

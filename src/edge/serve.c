@@ -339,41 +339,6 @@ void serve_settle(struct edge *edge, struct connection *connection)
     }
 }
 
-/* ---- the usual case ---- */
-
-/* Nothing of any kind is pending: bytes that come are the beginning of a request. */
-static inline bool is_plain(const struct connection *connection)
-{
-    return connection_owes(connection) == 0 && connection->in.data == NULL
-        && !sending_pending(connection) && connection->refuse_status == 0
-        && connection->phase == PHASE_NONE && !connection->hung_up && !connection->ended
-        && !connection->finishing && !connection->lingering && !connection->failed;
-}
-
-/* Nearly every event is one whole request on a connection that has nothing else going on: one
- * recv, one answer, one send. True: that was all. False: serve() goes on with what was received. */
-static bool serve_quick(struct edge *edge, struct connection *connection)
-{
-    struct http_request request;
-    struct http_refusal refusal;
-    size_t bytes;
-    ssize_t got = socket_receive(connection->fd, edge->in, EDGE_IN_BYTES);
-    if (__builtin_expect(got > 0 && got < EDGE_IN_BYTES, 1)) {
-        enum http_parse_result result = http_parse(
-            span_of(edge->in, (size_t)got), edge->config.body_max, &request, &bytes, &refusal);
-        if (__builtin_expect(result == HTTP_PARSE_COMPLETE && bytes == (size_t)got
-                    && request.keep_alive && !request.chunked && request.method != HTTP_HEAD,
-                1)) {
-            connection->readable = false;
-            client_of_request(edge, connection, &request);
-            quick_start(edge, connection, &request);
-            return true;
-        }
-    }
-    received(edge, connection, edge->in, EDGE_IN_BYTES, got);
-    return false;
-}
-
 /* Everything that a connection can be in the middle of. */
 static __attribute__((noinline)) void serve_fully(struct edge *edge, struct connection *connection)
 {
@@ -403,13 +368,47 @@ static __attribute__((noinline)) void serve_fully(struct edge *edge, struct conn
     serve_settle(edge, connection);
 }
 
+/* ---- the usual case ---- */
+
+/* Nearly every event is one whole request on a connection that has nothing else going on: one
+ * recv, one answer, one send. Whatever else it was, serve_fully() goes on with what was received. */
+static void serve_quick(struct edge *edge, struct connection *connection)
+{
+    struct http_request request;
+    struct http_refusal refusal;
+    size_t bytes;
+    ssize_t got = socket_receive(connection->fd, edge->in, EDGE_IN_BYTES);
+    if (__builtin_expect(got > 0 && got < EDGE_IN_BYTES, 1)) {
+        enum http_parse_result result = http_parse(
+            span_of(edge->in, (size_t)got), edge->config.body_max, &request, &bytes, &refusal);
+        if (__builtin_expect(result == HTTP_PARSE_COMPLETE && bytes == (size_t)got
+                    && request.keep_alive && !request.chunked && request.method != HTTP_HEAD,
+                1)) {
+            connection->readable = false;
+            client_of_request(edge, connection, &request);
+            quick_start(edge, connection, &request);
+            return;
+        }
+    }
+    received(edge, connection, edge->in, EDGE_IN_BYTES, got);
+    serve_fully(edge, connection);
+}
+
+/* Not a fresh request: the answer that was waited for, or anything. */
+static __attribute__((noinline)) void serve_more(struct edge *edge, struct connection *connection)
+{
+    if (edge->draining || !quick_answered(edge, connection))
+        serve_fully(edge, connection);
+}
+
 void serve(struct edge *edge, struct connection *connection)
 {
-    if (__builtin_expect(!edge->draining && connection->readable && is_plain(connection), 1)
-            ? serve_quick(edge, connection)
-            : !edge->draining && quick_answered(edge, connection))
-        return;
-    serve_fully(edge, connection);
+    if (__builtin_expect(!edge->draining && connection->readable && connection_owes(connection) == 0
+                && connection_is_calm(connection),
+            1))
+        serve_quick(edge, connection);
+    else
+        serve_more(edge, connection);
 }
 
 void serve_expired(struct edge *edge, struct connection *connection)

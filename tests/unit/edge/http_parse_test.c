@@ -181,6 +181,64 @@ static void values_hold_no_control_characters_but_tab(void **state)
     }
 }
 
+/* The same line with a space after its colon, which is the usual spelling and has a short way of its own,
+ * and without. */
+static void spelled_alike(const char *before, const char *name, struct span value)
+{
+    struct outcome outcomes[2];
+    char pass[2][64] = { { 0 } }, host[2][64] = { { 0 } };
+    for (int i = 0; i < 2; i++) {
+        char text[256];
+        const int head = snprintf(
+            text, sizeof text, "POST /a HTTP/1.1\r\n%s%s:%s", before, name, i == 0 ? "" : " ");
+        memcpy(text + head, value.data, value.size);
+        memcpy(text + head + value.size, "\r\n\r\n", 4);
+        outcomes[i] = parse_bytes(text, (size_t)head + value.size + 4);
+        if (outcomes[i].result == HTTP_PARSE_COMPLETE) {
+            const struct http_request *request = &outcomes[i].request;
+            memcpy(pass[i], request->pass.data == NULL ? "" : request->pass.data, request->pass.size);
+            memcpy(host[i], request->host.data == NULL ? "" : request->host.data, request->host.size);
+        }
+    }
+    assert_int_equal(outcomes[0].result, outcomes[1].result);
+    if (outcomes[0].result == HTTP_PARSE_REFUSED)
+        assert_int_equal(outcomes[0].refusal.status, outcomes[1].refusal.status);
+    if (outcomes[0].result == HTTP_PARSE_PARTIAL)
+        assert_int_equal(outcomes[0].bytes + 1, outcomes[1].bytes);
+    assert_memory_equal(pass[0], pass[1], sizeof pass[0]);
+    assert_memory_equal(host[0], host[1], sizeof host[0]);
+}
+
+static void a_space_after_the_colon_changes_nothing(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = { 0, 1, 2, 9, 47, 48, 49 };
+    static const size_t places[] = { 0, 1, 15, 16, 31, 32, 46, 47 };
+    static const char *const lengths[] = { "", "0", "7", "10", "99", "100", "007", "1a", "a", "1 ",
+        "1 1", "-1", "+1", "1,1", "\t1", "12\t", "123456789012345678901" };
+    char value[64];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(value, 'a', sizeof value);
+        spelled_alike("Host: t\r\n", "Stampede-Pass", span_of(value, sizes[i]));
+        spelled_alike("", "Host", span_of(value, sizes[i]));
+        for (size_t at = 0; at < sizeof places / sizeof *places && places[at] < sizes[i]; at++) {
+            for (int byte = 0; byte < 256; byte++) {
+                value[places[at]] = (char)byte;
+                spelled_alike("Host: t\r\n", "Stampede-Pass", span_of(value, sizes[i]));
+                spelled_alike("", "Host", span_of(value, sizes[i]));
+            }
+            value[places[at]] = 'a';
+        }
+    }
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const struct span length = span_of(lengths[i], strlen(lengths[i]));
+        spelled_alike("Host: t\r\n", "Content-Length", length);
+        spelled_alike("Host: t\r\nContent-Length: 0\r\n", "Content-Length", length);
+    }
+    spelled_alike("Host: t\r\n", "Host", SPAN("t"));
+    spelled_alike("Host: t\r\nStampede-Pass: a\r\n", "Stampede-Pass", SPAN("a"));
+}
+
 /* "GET /aaa… HTTP/1.1", Host, an X header of a's, and as many short ones as asked for. */
 static size_t build(char *text, size_t target, size_t value, int headers)
 {
@@ -257,6 +315,7 @@ int main(void)
         cmocka_unit_test(one_empty_line_before_a_request_is_let_pass),
         cmocka_unit_test(header_lines_are_a_name_a_colon_and_a_value),
         cmocka_unit_test(values_hold_no_control_characters_but_tab),
+        cmocka_unit_test(a_space_after_the_colon_changes_nothing),
         cmocka_unit_test(everything_has_a_bound),
         cmocka_unit_test(the_next_request_is_left_alone),
         cmocka_unit_test(nothing_is_partial),
