@@ -90,7 +90,7 @@ enum status base64_decode(struct span text, void *out, size_t *bytes)
     return decode_by(url_values, text, out, bytes);
 }
 
-static inline bool decode_48_by_table(const char *text, uint8_t *out)
+static __attribute__((noinline, cold)) bool decode_48_by_table(const char *text, uint8_t *out)
 {
     size_t bytes = BASE64_48_BYTES;
     return decode_by(url_values, span_of(text, BASE64_48_CHARS), out, &bytes) == STATUS_OK;

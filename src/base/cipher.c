@@ -55,7 +55,7 @@ uint64_t cipher_unpermute(const struct cipher_permutation *permutation, uint64_t
 
 /* ---- AES-128 CBC-MAC over two blocks: 16 bytes, then 4 bytes and zeros ---- */
 
-struct hash128 cipher_mac_by_library(
+__attribute__((noinline, cold)) struct hash128 cipher_mac_by_library(
     const struct cipher_mac *mac, const uint8_t message[CIPHER_MAC_MESSAGE_BYTES])
 {
     uint8_t blocks[32] = { 0 }, out[48];
@@ -166,7 +166,8 @@ struct hash128 cipher_mac_of(const struct cipher_mac *mac, const uint8_t message
                                         : cipher_mac_by_library(mac, message);
 }
 
-static uint64_t place_by_siphash(const struct cipher_mac *key, const uint8_t *block)
+static __attribute__((noinline, cold)) uint64_t place_by_siphash(
+    const struct cipher_mac *key, const uint8_t *block)
 {
     const struct hash_key words = { bytes_get_u64(key->rounds[0]), bytes_get_u64(key->rounds[0] + 8) };
     return hash_siphash13_pair(words, bytes_get_u64(block), bytes_get_u64(block + 8));

@@ -284,7 +284,8 @@ static inline uint32_t address_take(struct limits *limits, uint64_t hash, uint64
         if (ahead + interval > burst)
             return (uint32_t)((ahead + interval - burst + UNITS_PER_MS - 1) / UNITS_PER_MS);
         const uint64_t charged = entry_of(tag, now + (uint64_t)(ahead + interval));
-        if (!atomic_compare_exchange_strong(&line[place.index], &place.entry, charged))
+        uint64_t entry = place.entry;
+        if (!atomic_compare_exchange_strong(&line[place.index], &entry, charged))
             continue;
         if (__builtin_expect(place.known, 1) || !is_there_twice(line, place.index, tag, now, burst))
             return 0;

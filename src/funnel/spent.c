@@ -42,6 +42,7 @@ struct spent {
     uint64_t mask;
     uint64_t swept; /* spent_sweep only: buckets so far */
     _Atomic uint64_t crowded, forgotten;
+    _Atomic bool used; /* a mark was ever taken: else there is nothing to sweep */
 };
 
 static uint64_t bucket_count(uint32_t marks_max)
@@ -173,6 +174,8 @@ enum spent_answer spent_take(struct spent *spent, uint64_t mark, uint32_t expire
             return SPENT_FULL;
         if (!atomic_compare_exchange_strong(&bucket->places[place], &found.held, word | PENDING))
             continue;
+        if (!atomic_load_explicit(&spent->used, memory_order_relaxed))
+            atomic_store(&spent->used, true);
         crowd_note(spent, found.taken);
         uint64_t pending = word | PENDING;
         if (rivals_beaten(bucket, tag, place)) {
@@ -231,6 +234,8 @@ uint32_t spent_sweep(struct spent *spent, uint32_t places, uint32_t now_s)
 {
     const uint64_t buckets = (places + SPENT_NEIGHBOURS - 1) / SPENT_NEIGHBOURS;
     uint32_t taken = 0;
+    if (!atomic_load(&spent->used))
+        return 0;
     for (uint64_t i = 0; i < buckets && i <= spent->mask; i++) {
         struct bucket *bucket = &spent->buckets[spent->swept++ & spent->mask];
         if (bucket_is_empty(bucket))

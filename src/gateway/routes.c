@@ -99,13 +99,14 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     struct edge_reply *reply)
 {
     struct door_result result;
+    /* Member by member: the compiler keeps them in registers then, instead of copying pairs. */
     const struct door_request asked = { .now_ms = edge_now_ms(routes->edge),
         .item = item,
         .client = request->client,
-        .authorization = request->authorization,
-        .pass = request->pass,
-        .idempotency_key = request->idempotency_key,
-        .body = request->body };
+        .authorization = { request->authorization.data, request->authorization.size },
+        .pass = { request->pass.data, request->pass.size },
+        .idempotency_key = { request->idempotency_key.data, request->idempotency_key.size },
+        .body = { request->body.data, request->body.size } };
     const enum door_reason reason = funnel_door(&routes->door, &asked, &result);
     sale_meter_count(routes->meters, routes->index, item, reason);
     routes_watch(routes, request, &result, item);
