@@ -297,24 +297,31 @@ void answer_render(const struct edge_answer *answer, const struct funnel_keys *k
 /* ---- ready to send: what this thread told last, with the date of its second ---- */
 
 static _Thread_local struct told {
-    const struct ready *of;
     uint64_t second;
+    uint32_t size;
+    uint8_t kind; /* PROBLEM_NONE: nothing yet */
     char bytes[sizeof(((struct ready *)0)->bytes)];
 } told[LANGUAGES];
 
-static __attribute__((noinline)) void told_refresh(struct told *mine, const struct ready *ready)
+/* SPAN_NONE if the answer has more to say than its problem. */
+static __attribute__((noinline)) struct span told_refresh(
+    struct told *mine, const struct ready *ready, const struct edge_answer *answer)
 {
+    if (!ready->fixed || (answer->a | answer->b) != 0)
+        return SPAN_NONE;
     memcpy(mine->bytes, ready->bytes, ready->size);
     memcpy(mine->bytes + ready->date, http_date(), HTTP_DATE_CHARS);
-    mine->of = ready;
+    mine->kind = answer->kind;
+    mine->size = ready->size;
     mine->second = http_date_second();
+    return span_of(mine->bytes, mine->size);
 }
 
 /* Wins of one item differ in their ids and in the time to pay, which has 13 digits until the year 2286. */
 enum { TIME_DIGITS = 13 };
 #define TIME_MIN UINT64_C(1000000000000)
 static _Thread_local struct told_win {
-    uint64_t second, unit_price;
+    uint64_t second, unit_price, pay_by_ms;
     uint32_t quantity, size; /* 0: nothing yet */
     uint16_t item;
     char bytes[2 * sizeof ready_won.bytes];
@@ -328,6 +335,7 @@ static __attribute__((noinline)) void told_win_refresh(
     invariant(!out.overflow);
     mine->second = http_date_second();
     mine->unit_price = answer->c;
+    mine->pay_by_ms = answer->d;
     mine->quantity = answer->a;
     mine->item = answer->extra;
     mine->size = (uint32_t)out.size;
@@ -347,8 +355,11 @@ static __attribute__((noinline)) struct span win_ready(
         return span_of(mine->bytes, mine->size);
     }
     won_ids(answer, keys, mine->bytes);
-    struct text time = text_in(mine->bytes + mine->size - TIME_DIGITS - 1, TIME_DIGITS);
-    text_u64(&time, answer->d);
+    if (mine->pay_by_ms != answer->d) { /* wins of one batch were decided in one millisecond */
+        struct text time = text_in(mine->bytes + mine->size - TIME_DIGITS - 1, TIME_DIGITS);
+        text_u64(&time, answer->d);
+        mine->pay_by_ms = answer->d;
+    }
     return span_of(mine->bytes, mine->size);
 }
 
@@ -357,11 +368,10 @@ struct span answer_ready(const struct edge_answer *answer, const struct funnel_k
     if (answer->kind == PROBLEM_NONE)
         return win_ready(answer, keys);
     const int language = (answer->flags & ANSWER_CHINESE) != 0 ? CHINESE : ENGLISH;
-    const struct ready *ready = &ready_plain[language][answer->kind];
     struct told *mine = &told[language];
-    if (!ready->fixed || (answer->a | answer->b) != 0)
-        return SPAN_NONE;
-    if (__builtin_expect(mine->of != ready || mine->second != http_date_second(), 0))
-        told_refresh(mine, ready);
-    return span_of(mine->bytes, ready->size);
+    if (__builtin_expect(mine->kind == answer->kind && mine->second == http_date_second()
+                && (answer->a | answer->b) == 0,
+            1))
+        return span_of(mine->bytes, mine->size);
+    return told_refresh(mine, &ready_plain[language][answer->kind], answer);
 }
