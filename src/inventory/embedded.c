@@ -145,20 +145,22 @@ static void sales_note_reclaim(struct embedded *embedded, uint64_t before_ms, ls
             embedded->sale_lsn[sale] = lsn;
 }
 
-static lsn_t change_log(
-    struct embedded *embedded, const struct command *command, const struct outcome *outcome)
+static void item_note(struct embedded *embedded, item_id item, lsn_t lsn)
 {
-    uint8_t bytes[RECORD_BYTES_MAX];
-    const uint32_t size = record_encode(command, outcome, bytes);
-    const lsn_t lsn = journal_append(embedded->journal, command->type, bytes, size);
+    const sale_id sale = embedded->engine.items[item].sale;
+    embedded->item_lsn[item] = lsn;
+    if (engine_sale_counts_users(&embedded->engine.sales[sale]))
+        embedded->sale_lsn[sale] = lsn; /* what a user has of one item decides about the others */
+    dirty_add(embedded, item);
+}
+
+/* What a change other than a purchase shows on, and who has bought by it. */
+static __attribute__((noinline)) void change_note(struct embedded *embedded,
+    const struct command *command, const struct outcome *outcome, lsn_t lsn)
+{
     const item_id item = engine_command_item(command, outcome);
-    if (item != 0) {
-        const sale_id sale = embedded->engine.items[item].sale;
-        embedded->item_lsn[item] = lsn;
-        if (engine_sale_counts_users(&embedded->engine.sales[sale]))
-            embedded->sale_lsn[sale] = lsn; /* what a user has of one item decides about the others */
-        dirty_add(embedded, item);
-    }
+    if (item != 0)
+        item_note(embedded, item, lsn);
     if (command->type == COMMAND_SALE)
         dirty_add_sale(embedded, command->sale.sale, lsn);
     else if (command->type == COMMAND_GATE)
@@ -175,6 +177,20 @@ static lsn_t change_log(
     for (uint32_t i = 0; i < wins; i++) {
         const struct ticket_row *ticket = tickets_get(&embedded->engine.tickets, outcome->ticket + i);
         board_add_buyer(&embedded->board, ticket->item, ticket->user);
+    }
+}
+
+static lsn_t change_log(
+    struct embedded *embedded, const struct command *command, const struct outcome *outcome)
+{
+    uint8_t bytes[RECORD_BYTES_MAX];
+    const uint32_t size = record_encode(command, outcome, bytes);
+    const lsn_t lsn = journal_append(embedded->journal, command->type, bytes, size);
+    if (__builtin_expect(command->type == COMMAND_RESERVE, 1)) { /* only a win changes anything */
+        item_note(embedded, command->reserve.item, lsn);
+        board_add_buyer(&embedded->board, command->reserve.item, command->reserve.user);
+    } else {
+        change_note(embedded, command, outcome, lsn);
     }
     return lsn;
 }
