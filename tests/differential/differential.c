@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "inventory/redis/command_text.h"
 #include "tests/differential/bench.h"
+#include "tests/differential/refusals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,8 +22,7 @@
 enum {
     COMMANDS_DEFAULT = 100000,
     ALL_ANSWERS_FROM = 100000, /* commands, after which each answer must have come up */
-    SHRINK_RUNS_LUA = 5000,
-    SHRINK_RUNS_SERVER = 300,
+    SHRINK_S = 20,             /* so long a shorter history is looked for */
 };
 
 struct options {
@@ -87,11 +87,11 @@ static bool step_halve(struct runner *runner, struct step *step, bool first_half
     return false;
 }
 
-static void history_shrink(struct runner *runner, uint32_t runs)
+static void history_shrink(struct runner *runner)
 {
-    pair.compare_every = 1;
-    for (uint32_t size = history.step_count / 2 + 1; size > 0 && runs > 0; size /= 2) {
-        for (uint32_t at = 0; at < history.step_count && runs > 0; at += size, runs--) {
+    const uint64_t until_ns = clock_monotonic_ns() + SHRINK_S * UINT64_C(1000000000);
+    for (uint32_t size = history.step_count / 2 + 1; size > 0; size /= 2) {
+        for (uint32_t at = 0; at < history.step_count && clock_monotonic_ns() < until_ns; at += size) {
             static bool before[HISTORY_COMMANDS_MAX];
             for (uint32_t i = at; i < at + size && i < history.step_count; i++) {
                 before[i] = history.steps[i].left_out;
@@ -104,10 +104,10 @@ static void history_shrink(struct runner *runner, uint32_t runs)
         }
     }
     for (uint32_t i = 0; i < history.step_count; i++)
-        while (runs > 0 && !history.steps[i].left_out && history.steps[i].count > 1
+        while (clock_monotonic_ns() < until_ns && !history.steps[i].left_out && history.steps[i].count > 1
             && (step_halve(runner, &history.steps[i], true)
                 || step_halve(runner, &history.steps[i], false)))
-            runs--;
+            continue;
 }
 
 static void step_print(const struct step *step)
@@ -129,10 +129,11 @@ static void step_print(const struct step *step)
     }
 }
 
-static void difference_print(struct runner *runner, bool server)
+static void difference_print(struct runner *runner)
 {
     printf("VIOLATION seed %" PRIu64 ": %s\n", history.seed, pair.wrong);
-    history_shrink(runner, server ? SHRINK_RUNS_SERVER : SHRINK_RUNS_LUA);
+    fflush(stdout);
+    history_shrink(runner);
     const bool still = history_differs(runner);
     printf("  a short history with %s: %s\n", still ? "a difference" : "no difference any more",
         pair.wrong);
@@ -181,12 +182,17 @@ static int histories_run(struct runner *runner, const struct options *options)
 {
     uint64_t commands = 0, passed = 0, seed = options->seed != 0 ? options->seed : options->from;
     const uint64_t began_ns = clock_monotonic_ns();
+    const uint32_t accepted = refusals_check(runner);
+    if (accepted > 0) {
+        printf("0 passed, %u failed\n", accepted);
+        return 1;
+    }
     pair.compare_every = options->server ? 16 : 64;
     for (; commands < options->commands; seed++) {
         if (!history_run(runner, seed)) {
             commands += history.command_count;
             printf("after %" PRIu64 " commands\n", commands);
-            difference_print(runner, options->server);
+            difference_print(runner);
             printf("%" PRIu64 " passed, 1 failed\n", passed);
             return 1;
         }

@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    LONG_EACH = 120, /* one history of so many */
+    LEAP_MAX_MS = 2 * 1000 * 1000,
+};
+
 static uint64_t below(struct history *history, uint64_t bound)
 {
     return random_below(&history->random, bound);
@@ -37,16 +42,22 @@ void history_begin(struct history *history, uint64_t seed)
         .batch = (uint32_t)PICK(history, 1, 4, 16, SCRIPT_PURCHASES_MAX),
         /* The smallest: a draw's length before its end must not be before 1970. */
         .start_ms = PICK(history, 2 * DRAW_MAX_MS, 1763315134123, (UINT64_C(1) << 47) - 5000000),
-        .lag_max = PICK(history, 0, 3, 20, 100000),
+        .lag_max = chance(history, 5) ? 0 : PICK(history, 3, 20, 100000, 100000),
         .commands = (uint32_t)below(history, 600) + 20,
         .operators = chance(history, 10),
         .returns = chance(history, 50) };
     profile->config = (struct engine_config){ .items_max = (uint32_t)below(history, 4) + 3,
         .sales_max = (uint32_t)below(history, 2) + 2,
-        .tickets_max = PICK(history, 4, 40, 2000),
+        .tickets_max = PICK(history, 4, 40, 400, 2000),
         .places_max = PICK(history, 0, 5, 100) };
-    if (profile->operators && chance(history, 4))
+    if (seed % LONG_EACH == 0) { /* more keys than are remembered */
+        profile->operators = true;
+        profile->returns = false;
+        profile->config.items_max = 6;
+        profile->items = 4;
+        profile->sales = profile->batch = 1;
         profile->commands = HISTORY_COMMANDS_MAX - SCRIPT_PURCHASES_MAX;
+    }
     for (uint32_t i = 0; i < HISTORY_USERS_MAX; i++)
         profile->user_ids[i] = i == 0 ? UINT64_MAX : i == 1 ? 1 : random_next(&history->random) | 1;
     for (uint32_t i = 0; i < HISTORY_KEYS_MAX; i++)
@@ -133,9 +144,14 @@ static void make_sale(struct history *history, struct command *command)
     sale->one_open_order = chance(history, 30);
     if (!history->profile.returns)
         return;
-    sale->cooldown_s = (uint16_t)PICK(history, 0, 1, 30, COOLDOWN_MAX_S, COOLDOWN_MAX_S + 1);
-    sale->return_draw_ms = (uint16_t)PICK(history, 0, 1, 501, DRAW_MAX_MS, DRAW_MAX_MS + 1);
-    sale->start_draw_ms = (uint16_t)PICK(history, 0, 0, 700, DRAW_MAX_MS, DRAW_MAX_MS + 1);
+    const bool beyond = chance(history, 6);
+    sale->cooldown_s = (uint16_t)PICK(history, 0, 1, 1, 1, 2, 30, COOLDOWN_MAX_S);
+    sale->return_draw_ms = (uint16_t)PICK(history, 0, 0, 1, 501, DRAW_MAX_MS);
+    sale->start_draw_ms = (uint16_t)PICK(history, 0, 0, 700, DRAW_MAX_MS);
+    if (beyond && chance(history, 50))
+        sale->cooldown_s = COOLDOWN_MAX_S + 1;
+    else if (beyond)
+        *(chance(history, 50) ? &sale->return_draw_ms : &sale->start_draw_ms) = DRAW_MAX_MS + 1;
 }
 
 static void make_preheat(struct history *history, struct command *command)
@@ -217,7 +233,7 @@ static void make_stock(struct history *history, struct command *command)
         command->adjust.item = some_item(history);
         command->adjust.channel = some_place(history);
         command->adjust.delta = chance(history, 95)
-            ? (int32_t)below(history, 7) - 3
+            ? (int32_t)below(history, 8) - 3
             : (int32_t)(uint32_t)PICK(history, INT32_MAX, (uint32_t)INT32_MIN, UNITS_MAX);
         return;
     }
@@ -253,11 +269,11 @@ static void make_room(struct history *history, struct command *command)
 static void make_single(struct history *history, const struct engine *engine, struct command *command)
 {
     static const uint8_t mixed[] = { COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE,
-        COMMAND_SETTLE, COMMAND_SALE, COMMAND_PREHEAT, COMMAND_GATE, COMMAND_USERS, COMMAND_ADJUST,
-        COMMAND_MOVE, COMMAND_ARRIVE, COMMAND_ARRIVE, COMMAND_ADMIT, COMMAND_ASK_MINE,
-        COMMAND_ASK_MINE };
-    static const uint8_t operators[] = { COMMAND_GATE, COMMAND_ADJUST, COMMAND_ADJUST,
-        COMMAND_ADJUST, COMMAND_MOVE, COMMAND_PREHEAT };
+        COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE,
+        COMMAND_SALE, COMMAND_PREHEAT, COMMAND_GATE, COMMAND_USERS, COMMAND_ADJUST, COMMAND_MOVE,
+        COMMAND_ARRIVE, COMMAND_ARRIVE, COMMAND_ADMIT, COMMAND_ASK_MINE, COMMAND_ASK_MINE };
+    static const uint8_t operators[] = { COMMAND_GATE, COMMAND_ADJUST, COMMAND_ADJUST, COMMAND_ADJUST,
+        COMMAND_ADJUST, COMMAND_ADJUST, COMMAND_ADJUST, COMMAND_MOVE, COMMAND_PREHEAT };
     command->type = history->profile.operators ? operators[below(history, sizeof operators)]
                                                : mixed[below(history, sizeof mixed)];
     if (command->type == COMMAND_SALE)
@@ -298,6 +314,7 @@ static void call_first(struct history *history, struct command *command)
     if (command->type == COMMAND_SALE) {
         make_sale(history, command);
         command->sale.sale = index + 1;
+        command->sale.end_ms = command->sale.start_ms + 1000000;
         return;
     }
     make_preheat(history, command);
@@ -309,7 +326,11 @@ static void call_first(struct history *history, struct command *command)
 static void call_make(struct history *history, const struct engine *engine, struct step *step)
 {
     const struct profile *profile = &history->profile;
+    const struct engine_sale *sale = &engine->sales[below(history, engine->config.sales_max)];
+    const uint64_t moment_ms = chance(history, 50) ? sale->start_ms : sale->end_ms;
     history->now_ms += below(history, profile->step_ms + 1);
+    if (chance(history, 2) && moment_ms >= history->now_ms && moment_ms < history->now_ms + LEAP_MAX_MS)
+        history->now_ms = moment_ms; /* exactly when it begins or ends */
     step->time_ms = chance(history, 95) ? history->now_ms : below(history, history->now_ms) + 1;
     step->first = history->command_count;
     if (history->step_count < profile->sales + profile->items)
@@ -335,8 +356,9 @@ bool history_next(struct history *history, const struct engine *engine, uint64_t
         call_make(history, engine, step);
     else if (what < 100)
         *step = (struct step){ .kind = STEP_DONE,
-            .seq = below(history, seq + 1),
-            .ticket = below(history, engine->tickets.last + 1) };
+            .seq = chance(history, 60) ? seq : below(history, seq + 1),
+            .ticket = chance(history, 60) ? engine->tickets.last
+                                          : below(history, engine->tickets.last + 1) };
     else
         step->kind = what < 103 ? STEP_REOPEN : STEP_RECLAIM;
     history->step_count++;
