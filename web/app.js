@@ -5,7 +5,7 @@ import { arrivalsGet, drawGet, roomGet, saleWhole, serverAddress, timeGet } from
 import { createClock } from './clock.js';
 import { element, textSet } from './dom.js';
 import { count, span } from './format.js';
-import { direction, language, languageSet, languagesAll, onLanguage, say } from './i18n.js';
+import { direction, language, languageSet, languagesAll, onLanguage, say, told } from './i18n.js';
 import { mountItem } from './item_view.js';
 import { mountOrders } from './orders_view.js';
 import { remindersWatch } from './reminder.js';
@@ -32,12 +32,12 @@ function titleSet(words) {
         document.title = title;
 }
 
-/* /items/7/, or /?item=7 of links that are older. */
+/* /items/7/, /items/7/en/, or /?item=7 of links that are older. */
 function itemOf(address) {
-    return /^\/items\/(\d+)\/?$/.exec(address.pathname)?.[1] ?? new URLSearchParams(address.search).get('item');
+    return /^\/items\/(\d+)(\/|$)/.exec(address.pathname)?.[1] ?? new URLSearchParams(address.search).get('item');
 }
 
-const REPORT_TOOLS = { arrivalsGet, count, drawGet, element, language, lasting, onLanguage, roomGet, saleWhole, serverAddress, span };
+const REPORT_TOOLS = { arrivalsGet, count, drawGet, element, language, lasting, onLanguage, roomGet, saleWhole, serverAddress, span, told };
 
 /* Few look at a report: its script is loaded when somebody does. */
 function mountReport(sale, context) {

@@ -2,30 +2,20 @@
 /* Which language the page speaks: the reader's choice if there was one, else the browser's. */
 
 import { lasting } from './store.js';
+import { languageNear, textIn } from './texts.js';
 import { themeRead, themed } from './theme.js';
 import { WORDS } from './words.js';
 
 const listeners = new Set();
 const { words, languages } = themed(themeRead(), WORDS);
 
-/* The first that the browser wants and we have: zh-TW is served by zh-CN, and nobody by nothing. */
-export function languageFor(wanted, tags) {
-    const short = (tag) => tag.toLowerCase().split('-')[0];
-    for (const want of wanted) {
-        const same = tags.find((tag) => tag.toLowerCase() === want.toLowerCase());
-        const near = same ?? tags.find((tag) => short(tag) === short(want));
-        if (near !== undefined)
-            return near;
-    }
-    return 'en';
-}
-
 function languageGuess() {
     const kept = lasting.read('language');
     if (kept in words)
         return kept;
-    const wanted = navigator.languages?.[0] ?? navigator.language ?? '';
-    return languageFor([wanted], Object.keys(words));
+    /* A page that was sent in a language says so; else the browser does. */
+    const wanted = globalThis.document?.querySelector?.('[data-inside]')?.lang || (navigator.languages?.[0] ?? navigator.language ?? '');
+    return languageNear(wanted, Object.keys(words)) ?? 'en';
 }
 
 let chosen = languageGuess();
@@ -47,6 +37,9 @@ export function onLanguage(listener) {
     listeners.add(listener);
     return () => listeners.delete(listener);
 }
+
+export const told = (thing, member) => textIn(chosen, thing, member);
+export const nameOf = (item) => told(item.product, 'name');
 
 export const hasWords = (key) => key in words[chosen];
 

@@ -2,10 +2,10 @@
 /* The nodes of an item's page and how they show an item. No requests and no decisions here. */
 
 import { createDock } from './dock.js';
-import { element, pictureOf, routeLink, textSet } from './dom.js';
+import { attributeSet, element, pictureOf, routeLink, textSet } from './dom.js';
 import { count } from './format.js';
 import { createHumanCheck } from './human.js';
-import { say } from './i18n.js';
+import { nameOf, say, told } from './i18n.js';
 import { createPhaseBadge, createPrices, createStock, whenWords } from './item_parts.js';
 import { createLostBox } from './lost.js';
 import { createOrderPanel } from './order_panel.js';
@@ -100,9 +100,10 @@ export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCh
         article.hidden = false;
         loading.hidden = true;
         if (gallery.childElementCount === 0)
-            gallery.append(pictureOf(item.product, { alt: item.product.name }));
-        textSet(heading, item.product.name);
-        textSet(description, item.product.description ?? '');
+            gallery.append(pictureOf(item.product));
+        attributeSet(gallery.firstChild, 'alt', nameOf(item));
+        textSet(heading, nameOf(item));
+        textSet(description, told(item.product, 'description') ?? '');
         article.dataset.phase = phase;
         badge.paint(phase);
         textSet(when, whenWords(phase, item, now));

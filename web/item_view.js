@@ -8,7 +8,7 @@ import { buttonModel } from './buy_button.js';
 import { detailsRemembered } from './details.js';
 import { element } from './dom.js';
 import { clockText, clockTickMs } from './format.js';
-import { onLanguage, say } from './i18n.js';
+import { nameOf, onLanguage, say } from './i18n.js';
 import { createItemLayout } from './item_layout.js';
 import { stockWords } from './item_parts.js';
 import { lostModel, othersOf } from './lost.js';
@@ -47,7 +47,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         changed: () => paint(),
         detailsSaved: () => tick(),
         check: () => preparation.checkDo(item, shop.known()),
-        remind: () => reminderToggle(item, clock.now()),
+        remind: () => reminderToggle(item, clock.now(), nameOf(item)),
         reminded: () => item !== null && reminderIsSet(item.id),
     }, { turnAlert, drawCheck: () => room.check() });
     let item = null;
@@ -211,7 +211,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
             pushOpen();
         const admitted = room.state.standing?.state === 'admitted';
         if (admitted && waited)
-            turnAlert.tell(say('room.titleTurn'), item.product.name);
+            turnAlert.tell(say('room.titleTurn'), nameOf(item));
         waited = room.state.standing !== null && !admitted;
         paint();
     }
@@ -224,7 +224,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
 
     function titlePaint(shownRoom) {
         const before = roomTitle(shownRoom);
-        const name = item.product.name;
+        const name = nameOf(item);
         titleSet(before === null ? name : `${say(before.words, before)} · ${name}`);
     }
 

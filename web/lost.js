@@ -3,7 +3,7 @@
 
 import { element, routeLink, textSet } from './dom.js';
 import { count, money } from './format.js';
-import { say } from './i18n.js';
+import { nameOf, say } from './i18n.js';
 import { createKeyed } from './keyed.js';
 
 const OTHERS_MAX = 3;
@@ -46,7 +46,7 @@ export function createLostBox() {
             node: element('li', {}, link),
             paint(item) {
                 link.href = `/items/${item.id}/`;
-                textSet(name, item.product.name);
+                textSet(name, nameOf(item));
                 textSet(price, money(item.flash_price, item));
             },
         };

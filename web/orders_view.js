@@ -5,7 +5,7 @@
 import { itemGet, orderGet, ordersGet, waitlistGet } from './api.js';
 import { element, pictureOf, routeLink, textSet } from './dom.js';
 import { count } from './format.js';
-import { onLanguage, say } from './i18n.js';
+import { nameOf, onLanguage, say } from './i18n.js';
 import { createKeyed } from './keyed.js';
 import { createOrderActs } from './order_acts.js';
 import { GROUPS, emptyWords, ordersGrouped } from './order_groups.js';
@@ -45,7 +45,7 @@ function createWait() {
         node: element('li', {}, link),
         paint(wait, item) {
             link.href = `/items/${wait.id}/`;
-            textSet(name, item?.product.name ?? say('order.itemNumber', { item: wait.id }));
+            textSet(name, item ? nameOf(item) : say('order.itemNumber', { item: wait.id }));
             textSet(place, say('waitlist.number', { position: count(wait.position) }));
         },
     };
@@ -180,7 +180,7 @@ export function mountOrders(root, only, { clock, session, shop, titleSet }) {
         const item = items.get(order.item) ?? null;
         if (item !== null && picture.childElementCount === 0)
             picture.append(pictureOf(item.product));
-        const name = item?.product.name ?? say('order.itemNumber', { item: order.item });
+        const name = item ? nameOf(item) : say('order.itemNumber', { item: order.item });
         panel.paint(order, name, clock.now());
         return node;
     }

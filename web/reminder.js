@@ -52,14 +52,13 @@ const nameOf = (id) => `remind.${id}`;
 
 export const reminderIsSet = (id) => lasting.read(nameOf(id)) !== null;
 
-/* Called by a press: a browser asks for the permission only then. */
-export async function reminderToggle(item, now) {
+/* `title`: its name, as the page shows it. Called by a press: a browser asks for the permission only then. */
+export async function reminderToggle(item, now, title) {
     if (reminderIsSet(item.id)) {
         lasting.remove(nameOf(item.id));
         return;
     }
     const address = `${location.origin}/items/${item.id}/`;
-    const title = item.product.name;
     lasting.write(nameOf(item.id), { title, address, start_ms: item.start_ms });
     fileSave(`${item.id}.ics`, calendarText({ ...item, title, address, now_ms: now }));
     if (globalThis.Notification?.permission === 'default')

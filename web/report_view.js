@@ -8,9 +8,9 @@ import { tellIn } from './report_words.js';
 const SECONDS_MAX_MS = 100_000;
 
 /* Rows of the table, and the names of items whose figures do not add up. */
-export function reportModel(sale, now) {
+export function reportModel(sale, now, told) {
     const rows = sale.items.map(({ product, counts, start_ms: start, sold_out_ms: gone = 0 }) => ({
-        name: product.name,
+        name: told(product, 'name'),
         ...counts,
         adds: counts.given === counts.sold + counts.held + counts.free,
         goneMs: gone > start ? gone - start : null,
@@ -89,7 +89,7 @@ function partsMake(tell, { element, count, lasting, serverAddress, arrivalsGet, 
 
 /* Fills `place` below `heading`. `tools`: api.js, dom.js, format.js and store.js, and the language. Returns what ends it. */
 export function reportShow(place, heading, id, { clock, session, titleSet }, tools) {
-    const { element, saleWhole, drawGet, span, onLanguage } = tools;
+    const { element, saleWhole, drawGet, span, onLanguage, told } = tools;
     const tell = (key, values) => tellIn(tools.language(), key, values);
     const parts = partsMake(tell, tools);
     let seen = null; /* { sale, draw } */
@@ -99,7 +99,7 @@ export function reportShow(place, heading, id, { clock, session, titleSet }, too
     function paint() {
         if (ended)
             return;
-        const title = seen?.sale.title ?? '';
+        const title = seen ? told(seen.sale, 'title') : '';
         heading.textContent = title === '' ? tell(failure || 'loading') : title;
         titleSet(heading.textContent);
         if (seen === null) {
@@ -107,7 +107,7 @@ export function reportShow(place, heading, id, { clock, session, titleSet }, too
             return;
         }
         const { sale, draw } = seen;
-        const model = reportModel(sale, clock.now());
+        const model = reportModel(sale, clock.now(), told);
         const sums = model.wrong.length === 0 ? tell('adds') : tell('wrong', { items: model.wrong.join(', ') });
         const verdict = element('p', { class: 'room-found', textContent: sums });
         verdict.dataset.good = String(model.wrong.length === 0);

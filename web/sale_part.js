@@ -5,7 +5,7 @@
 import { createCountdown } from './countdown.js';
 import { attributeSet, element, pictureOf, routeLink, textSet } from './dom.js';
 import { span as spanWords } from './format.js';
-import { say } from './i18n.js';
+import { nameOf, say, told } from './i18n.js';
 import { createPhaseBadge, createPrices, createStock } from './item_parts.js';
 import { createKeyed } from './keyed.js';
 import { phaseOf } from './phase.js';
@@ -30,7 +30,7 @@ function createCard() {
     let shown;
     let shownAt = 0;
     remind.addEventListener('click', async () => {
-        await reminderToggle(shown, shownAt);
+        await reminderToggle(shown, shownAt, nameOf(shown));
         remindPaint();
     });
 
@@ -38,7 +38,7 @@ function createCard() {
         const set = reminderIsSet(shown.id);
         attributeSet(remind, 'aria-pressed', String(set));
         const words = say(set ? 'remind.on' : 'remind.set');
-        attributeSet(remind, 'aria-label', `${words}: ${shown.product.name}`);
+        attributeSet(remind, 'aria-label', `${words}: ${nameOf(shown)}`);
         textSet(remind, words);
     }
 
@@ -49,7 +49,7 @@ function createCard() {
         link.dataset.phase = phase;
         if (picture.childElementCount === 0)
             picture.append(pictureOf(item.product, { loading: 'lazy' }));
-        textSet(name, item.product.name);
+        textSet(name, nameOf(item));
         badge.paint(phase);
         prices.paint(item);
         stock.paint(item);
@@ -87,7 +87,7 @@ export function createSale(wholeAsk, id) {
     });
 
     function paint(sale, now) {
-        textSet(title, sale.title);
+        textSet(title, told(sale, 'title'));
         textSet(span, spanWords(sale.start_ms, sale.end_ms));
         const phase = salePhase(sale, now);
         report.hidden = phase === 'before';

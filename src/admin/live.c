@@ -123,6 +123,7 @@ static void sale_write(struct live *live, const struct catalog_sale *sale)
     json_u64(live->out, "id", sale->id);
     json_value(live->out, "title");
     text_add(live->out, sale->title);
+    text_add(live->out, sale->texts);
     json_text(live->out, "state",
         sale_state_name((uint8_t)view.gate, view.start_ms, view.end_ms, live->now_ms));
     json_u64(live->out, "start_ms", view.start_ms);

@@ -3,6 +3,7 @@
 #include "admin/admin.h"
 #include "api/catalog.h"
 #include "api/json_fields.h"
+#include "api/texts.h"
 #include "contract/inventory.h"
 #include "media/media_service.h"
 
@@ -21,6 +22,7 @@ static void product_json(const struct product *product, struct text *out)
     text_string(out, product->images[0] == 0 ? "[]" : product->images);
     currency_members(product->currency, out);
     json_u64(out, "list_price", product->list_price);
+    texts_json(product->texts, out);
     json_object_end(out);
 }
 
@@ -74,7 +76,7 @@ static bool product_body_read(struct admin *admin, struct job *job, struct produ
 {
     struct asked_price price = { .minor = product->list_price };
     char error[FIELD_ERROR];
-    json_t *images = NULL;
+    json_t *images = NULL, *texts = NULL;
     unsigned digits;
     const struct field fields[] = {
         { "name", FIELD_TEXT, product->name, 1, NAME_BYTES_MAX, required, NULL },
@@ -82,6 +84,7 @@ static bool product_body_read(struct admin *admin, struct job *job, struct produ
         { "images", FIELD_JSON, &images, 0, 0, false, NULL },
         { "list_price", FIELD_PRICE, &price, 0, PRICE_MAX, required, NULL },
         { "currency", FIELD_TEXT, product->currency, 3, 3, false, NULL },
+        { "texts", FIELD_JSON, &texts, 0, 0, false, NULL },
     };
     json_t *object = job_body_object(job);
     if (object == NULL)
@@ -93,6 +96,9 @@ static bool product_body_read(struct admin *admin, struct job *job, struct produ
     if (wrong == NULL
         && !admin_price_take("list_price", &price, product->currency, (uint64_t)PRICE_MAX,
             &product->list_price, error))
+        wrong = error;
+    if (wrong == NULL
+        && !texts_take(texts, texts_of_products, product->texts, PRODUCT_TEXTS_BYTES_MAX, error))
         wrong = error;
     return job_body_end(job, object, wrong);
 }
@@ -189,6 +195,9 @@ static void change_audit(
     if (strcmp(before->description, after->description) != 0)
         admin_audit_write(admin, job, "product.change", "product %u description: now %zu bytes",
             after->id, strlen(after->description));
+    if (strcmp(before->texts, after->texts) != 0)
+        admin_audit_write(admin, job, "product.change", "product %u texts: now %zu bytes",
+            after->id, strlen(after->texts));
     if (strcmp(before->images, after->images) != 0)
         admin_audit_write(admin, job, "product.change", "product %u images: now %.400s", after->id,
             after->images);

@@ -301,6 +301,8 @@ void admin_sale_clone(struct admin *admin, struct job *job, uint32_t id)
     uint32_t count = 0;
     if (!admin_sale_read(admin, job, id, &sale))
         return;
+    char title[NAME_BYTES_MAX + 1];
+    memcpy(title, sale.title, sizeof title);
     const struct field fields[] = {
         { "title", FIELD_TEXT, sale.title, 1, NAME_BYTES_MAX, false, NULL },
         { "start_ms", FIELD_U64, &sale.start_ms, 1, TIME_MAX, true, NULL },
@@ -313,6 +315,8 @@ void admin_sale_clone(struct admin *admin, struct job *job, uint32_t id)
     const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
     struct item *items = good ? items_read(admin, job, id, &count) : NULL;
     const char *wrong = error;
+    if (strcmp(title, sale.title) != 0) /* what other languages say is the old title's */
+        sale.texts[0] = 0;
     if (items != NULL)
         wrong = clone_prepare(admin, totals, &sale, items, count);
     if (wrong == NULL)

@@ -3,6 +3,7 @@
 #include "admin/admin.h"
 #include "api/catalog.h"
 #include "api/json_fields.h"
+#include "api/texts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,7 @@ void admin_sale_json(const struct admin *admin, const struct sale *sale, struct 
     json_bool(out, "archived", sale->archived);
     admin_beacon_members(sale, out);
     json_text(out, "room_message", sale->room_message);
+    texts_json(sale->texts, out);
     json_object_end(out);
 }
 
@@ -83,10 +85,16 @@ void admin_sale_reply(const struct admin *admin, struct job *job, int status, co
 /* False: answered. */
 static bool sale_body_read(struct job *job, struct sale *sale, bool required)
 {
-    struct field fields[SALE_FIELDS];
-    char human[HUMAN_NAME_MAX + 1];
+    struct field fields[SALE_FIELDS + 1];
+    char human[HUMAN_NAME_MAX + 1], error[FIELD_ERROR];
+    json_t *texts = NULL, *object = job_body_object(job);
+    if (object == NULL)
+        return false;
     sale_fields(sale, human, required, fields);
-    if (!job_fields_read(job, fields, SALE_FIELDS))
+    fields[SALE_FIELDS] = (struct field){ "texts", FIELD_JSON, &texts, 0, 0, false, NULL };
+    const bool good = admin_fields_read(object, fields, SALE_FIELDS + 1, error)
+        && texts_take(texts, texts_of_sales, sale->texts, SALE_TEXTS_BYTES_MAX, error);
+    if (!job_body_end(job, object, good ? NULL : error))
         return false;
     for (int check = HUMAN_NONE; check < HUMAN_CHECKS; check++) {
         if (strcmp(human, human_check_name((uint8_t)check)) == 0) {
@@ -149,6 +157,9 @@ static void sale_change_audit(
         admin_audit_write(admin, job, "sale.change", "sale %u %s: %.*s%s%.*s", after->id, is[i].name,
             both ? (int)from.size : 0, from.data, both ? " \u2192 " : "now ", (int)to.size, to.data);
     }
+    if (strcmp(before->texts, after->texts) != 0)
+        admin_audit_write(admin, job, "sale.change", "sale %u texts: now %zu bytes", after->id,
+            strlen(after->texts));
 }
 
 /* A sale that the inventory knows changes there first: if it refuses, nothing has changed

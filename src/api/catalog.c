@@ -57,6 +57,7 @@ void catalog_item_members(const struct catalog *catalog, const struct catalog_it
         text_literal(out, ",\"description\":");
         text_add(out, product->description);
     }
+    text_add(out, with_description ? product->texts : product->names);
     text_add(out, product->tail);
     text_add(out, item->tail);
 }
@@ -64,7 +65,8 @@ void catalog_item_members(const struct catalog *catalog, const struct catalog_it
 size_t catalog_item_bytes(const struct catalog *catalog, const struct catalog_item *item)
 {
     const struct catalog_product *product = catalog_product_of(catalog, item);
-    return item->head.size + product->head.size + product->tail.size + item->tail.size + ITEM_BYTES;
+    return item->head.size + product->head.size + product->names.size + product->tail.size
+        + item->tail.size + ITEM_BYTES;
 }
 
 void catalog_render_item(const struct catalog *catalog, const struct board *board, channel_index channel,
@@ -130,6 +132,7 @@ void catalog_sale_members(
     catalog_sale_view(board, sale, &view);
     text_format(out, "{\"id\":%u,\"title\":", sale->id);
     text_add(out, sale->title);
+    text_add(out, sale->texts);
     text_format(out,
         ",\"state\":\"%s\",\"start_ms\":%llu,\"end_ms\":%llu,\"limit_per_user\":%u,"
         "\"details_required\":%s,\"human_check\":\"%s\",\"waiting_room\":%s",

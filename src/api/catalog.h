@@ -16,6 +16,10 @@
 #include "contract/order_store.h"
 #include "funnel/item_rules.h"
 
+/* In a further language: what it leaves out is as without a language. */
+struct catalog_text {
+    struct span tag, name, about;
+};
 struct catalog_product {
     uint32_t id;
     char currency[4];
@@ -24,6 +28,9 @@ struct catalog_product {
     struct span head;               /* "product":{… which is still open */
     struct span description;        /* as a JSON string */
     struct span tail;               /* closes the product; members up to list_price */
+    struct span texts, names; /* ,"texts":{…}: all, only the names; empty: no further language */
+    uint32_t language_count;
+    const struct catalog_text *languages;
 };
 struct catalog_item {
     item_id id;
@@ -48,6 +55,7 @@ struct catalog_sale {
     struct span title;       /* as a JSON string */
     struct span beacon_name; /* as a JSON string; empty: none is named, or there is no room */
     struct span message;     /* of its waiting room, the same */
+    struct span texts;       /* ,"texts":{…}, or empty */
     uint32_t message_mark;   /* another one, most likely, when the message is another */
 };
 /* Sales that are not archived. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/catalog_build.c: the catalog from the store, whole or one change of it. What a change needs is
  * read first, so that a store that fails in the middle leaves the catalog as it was. */
-#include "api/catalog.h"
+#include "api/catalog_blocks.h"
+#include "api/texts.h"
 #include "base/clock.h"
 
 #include <stdlib.h>
@@ -9,33 +10,18 @@
 
 enum {
     READ_ROWS = 32,
-    PRODUCT_TEXT_MAX = 6 * (NAME_BYTES_MAX + DESCRIPTION_BYTES_MAX) + IMAGES_BYTES_MAX + 512,
-    SALE_TEXT_MAX = 6 * (NAME_BYTES_MAX + BEACON_NAME_BYTES_MAX + ROOM_MESSAGE_BYTES_MAX) + 16,
+    SALE_SAID_MAX = 6 * (NAME_BYTES_MAX + BEACON_NAME_BYTES_MAX + ROOM_MESSAGE_BYTES_MAX) + 32,
+    SALE_TEXT_MAX = SALE_SAID_MAX + SALE_TEXTS_BYTES_MAX,
 };
 
 /* ---- blocks: one piece of memory each, with the text that its spans point into ---- */
-
-static void *block_take(size_t bytes)
-{
-    void *block = malloc(bytes);
-    invariant(block != NULL);
-    return block;
-}
-
-static char *span_keep(struct span *span, char *at)
-{
-    if (span->size > 0)
-        memcpy(at, span->data, span->size);
-    span->data = at;
-    return at + span->size;
-}
 
 static struct catalog_sale *sale_make(
     const struct catalog_sale *like, const item_id *items, uint32_t item_count)
 {
     const size_t items_bytes = item_count * sizeof(item_id);
-    struct catalog_sale *sale = block_take(
-        sizeof *sale + items_bytes + like->title.size + like->beacon_name.size + like->message.size);
+    struct catalog_sale *sale = block_take(sizeof *sale + items_bytes + like->title.size
+        + like->beacon_name.size + like->message.size + like->texts.size);
     item_id *kept = (item_id *)(sale + 1);
     *sale = *like;
     sale->item_count = item_count;
@@ -44,7 +30,8 @@ static struct catalog_sale *sale_make(
         memcpy(kept, items, items_bytes);
     char *at = span_keep(&sale->title, (char *)(kept + item_count));
     at = span_keep(&sale->beacon_name, at);
-    span_keep(&sale->message, at);
+    at = span_keep(&sale->message, at);
+    span_keep(&sale->texts, at);
     return sale;
 }
 
@@ -70,53 +57,6 @@ static struct catalog_item *item_make(const struct item *row)
     return item;
 }
 
-/* The first of a JSON list of addresses; empty: there is none, or it is written with escapes. */
-static struct span image_first(const char *images)
-{
-    if (strncmp(images, "[\"", 2) != 0)
-        return SPAN_NONE;
-    const size_t size = strcspn(images + 2, "\"\\");
-    return images[2 + size] == '"' ? span_of(images + 2, size) : SPAN_NONE;
-}
-
-static struct span text_since(const struct text *text, size_t from)
-{
-    return span_of(text->data + from, text->size - from);
-}
-
-static struct catalog_product *product_make(const struct product *row)
-{
-    char *bytes = block_take(PRODUCT_TEXT_MAX);
-    struct text text = text_in(bytes, PRODUCT_TEXT_MAX);
-    struct catalog_product like = { .id = row->id, .list_price = row->list_price };
-    memcpy(like.currency, row->currency, sizeof like.currency);
-    like.name = span_from_string(row->name);
-    like.about = span_from_string(row->description);
-    like.image = image_first(row->images);
-    text_format(&text, "\"product\":{\"id\":%u,\"name\":", row->id);
-    text_json(&text, like.name);
-    text_literal(&text, ",\"images\":");
-    text_string(&text, row->images[0] == 0 ? "[]" : row->images);
-    like.head = text_since(&text, 0);
-    text_json(&text, like.about);
-    like.description = text_since(&text, like.head.size);
-    text_literal(&text, "}");
-    currency_members(row->currency, &text);
-    text_format(&text, ",\"list_price\":%llu", (unsigned long long)row->list_price);
-    like.tail = text_since(&text, like.head.size + like.description.size);
-    invariant(!text.overflow);
-    struct catalog_product *product =
-        block_take(sizeof *product + text.size + like.name.size + like.about.size + like.image.size);
-    *product = like;
-    struct span *const spans[] = { &product->name, &product->about, &product->image, &product->head,
-        &product->description, &product->tail };
-    char *at = (char *)(product + 1);
-    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
-        at = span_keep(spans[i], at);
-    free(bytes);
-    return product;
-}
-
 /* ---- reading ---- */
 
 /* A sale, its items and their products as the store has them, before the catalog has them. */
@@ -139,7 +79,7 @@ static enum status product_read(struct order_store *store, uint32_t id, struct b
     struct product *row = block_take(sizeof *row);
     const enum status status = store->ops->product_get(store, id, row);
     if (status == STATUS_OK)
-        blocks_add(products, product_make(row));
+        blocks_add(products, catalog_product_make(row));
     free(row);
     return status;
 }
@@ -187,9 +127,12 @@ static void sale_take(struct reading *reading, const struct sale *row, const str
     const size_t name_bytes = text.size - title_bytes;
     if (row->waiting_room && row->room_message[0] != 0)
         text_json(&text, span_from_string(row->room_message));
+    const struct span message = text_since(&text, title_bytes + name_bytes);
+    json_t *texts = texts_parse(row->texts);
+    if (texts != NULL)
+        texts_json(row->texts, &text);
+    json_decref(texts);
     invariant(!text.overflow);
-    const struct span message =
-        span_of(bytes + title_bytes + name_bytes, text.size - title_bytes - name_bytes);
     const struct catalog_sale like = { .id = row->id,
         .start_ms = row->start_ms,
         .end_ms = row->end_ms,
@@ -205,6 +148,7 @@ static void sale_take(struct reading *reading, const struct sale *row, const str
         .title = span_of(bytes, title_bytes),
         .beacon_name = span_of(bytes + title_bytes, name_bytes),
         .message = message,
+        .texts = text_since(&text, title_bytes + name_bytes + message.size),
         .message_mark = hash_crc32c(0, message.data, message.size) };
     if (was != NULL) {
         reading->sale = sale_make(&like, was->items, was->item_count);

@@ -115,6 +115,9 @@ static bool value_take(struct admin_request *request, const struct admin_option 
     case OPTION_NUMBERS:
         json = numbers_read(text);
         break;
+    case OPTION_JSON:
+        json = json_loads(value, JSON_REJECT_DUPLICATES, NULL);
+        break;
     case OPTION_TEXTS:
     case OPTION_UNITS:
         return text_ends(option->member, request->body, value, option->kind == OPTION_UNITS);
@@ -161,6 +164,7 @@ static const char *kind_wants(enum admin_option_kind kind)
         [OPTION_TEXTS] = "UTF-8 text",
         [OPTION_NUMBERS] = "item numbers like 1,2,3, or none",
         [OPTION_UNITS] = "name=N, like web=500",
+        [OPTION_JSON] = "a JSON object",
     };
     return wants[kind];
 }

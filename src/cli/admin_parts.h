@@ -38,6 +38,7 @@ enum admin_option_kind {
     OPTION_TEXTS,   /* may be repeated: an array */
     OPTION_NUMBERS, /* 1,2,3 or none: an array */
     OPTION_UNITS,   /* name=N, may be repeated: an object */
+    OPTION_JSON,    /* an object as it is */
 };
 
 /* Named with dashes: an option. Without: a place on the line, in this order. `member`: of the body,

@@ -44,6 +44,15 @@
             "the public source whose value is used in the draw; empty: none" \
     }
 
+#define TEXTS(example) \
+    { \
+        "--texts", "texts", OPTION_JSON, false, "in further languages: '{\"en\":{" example "}}'" \
+    }
+#define PRODUCT_ABOUT \
+    { "--description", "description", OPTION_TEXT, false, "a description" }, \
+        { "--image", "images", OPTION_TEXTS, false, "address of a picture; can be repeated" }, \
+        TEXTS("\"name\":\"Kettle\",\"description\":\"Steel\"")
+
 /* Something that is done to one thing, known by its number. */
 #define ONE(how, verb, where, what, does) \
     { \
@@ -59,9 +68,7 @@ const struct admin_verb admin_verbs[] = {
         .method = "POST",
         .path = "/admin/v1/products",
         .help = "create a product",
-        .options = { { "--name", "name", OPTION_TEXT, true, "the name" },
-            { "--description", "description", OPTION_TEXT, false, "a description" },
-            { "--image", "images", OPTION_TEXTS, false, "address of a picture; can be repeated" },
+        .options = { { "--name", "name", OPTION_TEXT, true, "the name" }, PRODUCT_ABOUT,
             { "--list-price", "list_price", OPTION_PRICE, true, "like 99.00" },
             { "--currency", "currency", OPTION_TEXT, true, "three letters, like CNY" } } },
     { .name = "media add",
@@ -79,19 +86,13 @@ const struct admin_verb admin_verbs[] = {
         .path = "/admin/v1/media/remove",
         .help = "remove a picture that no product shows",
         .options = { { "PATH", "path", OPTION_TEXT, true, "as `media add` printed it" } } },
-    { .name = "product show",
-        .method = "GET",
-        .path = "/admin/v1/products/%",
-        .help = "show a product",
-        .options = { NUMBER_OF("product") } },
+    ONE("GET", "product show", "products/%", "product", "show a product"),
     { .name = "product change",
         .method = "PATCH",
         .path = "/admin/v1/products/%",
         .help = "change the given options, also after publishing",
         .options = { NUMBER_OF("product"), { "--name", "name", OPTION_TEXT, false, "the name" },
-            { "--description", "description", OPTION_TEXT, false, "a description" },
-            { "--image", "images", OPTION_TEXTS, false, "address of a picture; can be repeated" },
-            { "--list-price", "list_price", OPTION_PRICE, false, "like 99.00" },
+            PRODUCT_ABOUT, { "--list-price", "list_price", OPTION_PRICE, false, "like 99.00" },
             { "--currency", "currency", OPTION_TEXT, false, "only until an item with it is preheated" } } },
     { .name = "product list",
         .pages = true,
@@ -113,7 +114,7 @@ const struct admin_verb admin_verbs[] = {
             { "--details-required", "details_required", OPTION_FLAG, false,
                 "require delivery details before payment" },
             { "--preheat-at", "preheat_at_ms", OPTION_TIME, false, "when to preheat it" },
-            SALE_FUNNEL(OPTION_FLAG) } },
+            TEXTS("\"title\":\"Tea\""), SALE_FUNNEL(OPTION_FLAG) } },
     { .name = "sale list",
         .pages = true,
         .method = "GET",
@@ -143,7 +144,7 @@ const struct admin_verb admin_verbs[] = {
                 "a user with an unpaid order can't buy again" },
             { "--details-required", "details_required", OPTION_YES_NO, false,
                 "require delivery details before payment" },
-            SALE_FUNNEL(OPTION_YES_NO) } },
+            TEXTS("\"title\":\"Tea\""), SALE_FUNNEL(OPTION_YES_NO) } },
     { .name = "sale preheat",
         .method = "POST",
         .path = "/admin/v1/sales/%/preheat",

@@ -246,21 +246,47 @@ static bool path_export(struct export *export, const char *path)
     return good;
 }
 
+static void page_remove(const char *folder)
+{
+    char path[3 * PATH_BYTES];
+    snprintf(path, sizeof path, "%s/index.html", folder);
+    (void)unlink(path);
+    (void)rmdir(folder);
+}
+
+/* Pages of an item in languages that it has no texts in any more. */
+static void languages_remove(const struct export *export, const struct body *list, uint32_t item)
+{
+    char path[2 * PATH_BYTES], line[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/items/%u", export->folder, item);
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        const int bytes = snprintf(line, sizeof line, "\n/items/%u/%.40s/\n", item, entry->d_name);
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, "index.html") == 0
+            || memmem(list->in.bytes, list->in.size, line, (size_t)bytes) != NULL)
+            continue;
+        snprintf(path, sizeof path, "%s/items/%u/%.40s", export->folder, item, entry->d_name);
+        page_remove(path);
+    }
+    if (folder != NULL)
+        closedir(folder);
+}
+
 /* Pages of items that are not public any more. */
-static void gone_remove(const struct export *export)
+static void gone_remove(const struct export *export, const struct body *list)
 {
     char path[2 * PATH_BYTES];
     snprintf(path, sizeof path, "%s/items", export->folder);
     DIR *folder = opendir(path);
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
         uint32_t item;
-        if (span_to_u32(span_from_string(entry->d_name), &item) != STATUS_OK || item >= ITEMS_LIMIT
-            || export->items[item])
+        if (span_to_u32(span_from_string(entry->d_name), &item) != STATUS_OK || item >= ITEMS_LIMIT)
             continue;
-        snprintf(path, sizeof path, "%s/items/%u/index.html", export->folder, item);
-        (void)unlink(path);
-        *strrchr(path, '/') = 0;
-        (void)rmdir(path);
+        languages_remove(export, list, item);
+        if (export->items[item])
+            continue;
+        snprintf(path, sizeof path, "%s/items/%u", export->folder, item);
+        page_remove(path);
     }
     if (folder != NULL)
         closedir(folder);
@@ -280,7 +306,7 @@ static bool list_export(struct export *export, const struct body *list)
                 return false;
         }
     }
-    gone_remove(export);
+    gone_remove(export, list);
     return true;
 }
 

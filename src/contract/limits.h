@@ -40,7 +40,11 @@ enum {
 
     NAME_BYTES_MAX = 200,
     DESCRIPTION_BYTES_MAX = 4000,
-    IMAGES_BYTES_MAX = 2000,  /* a JSON array of addresses */
+    IMAGES_BYTES_MAX = 2000,         /* a JSON array of addresses */
+    LANGUAGES_MAX = 8,               /* further ones, in which a product or sale has texts */
+    LANGUAGE_BYTES_MAX = 15,         /* the tag of one, like zh-CN */
+    PRODUCT_TEXTS_BYTES_MAX = 16000, /* of all further languages, as JSON */
+    SALE_TEXTS_BYTES_MAX = 2000,
     KEY_BYTES_MAX = 64,       /* Idempotency-Key */
     ACTOR_BYTES_MAX = 64,     /* the name of an admin key */
     COMMAND_KEYS_MAX = 4096,  /* keyed admin commands that the inventory remembers */

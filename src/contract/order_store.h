@@ -116,6 +116,7 @@ struct product {
     char images[IMAGES_BYTES_MAX + 1]; /* JSON array of strings */
     char currency[4];
     uint64_t list_price;
+    char texts[PRODUCT_TEXTS_BYTES_MAX + 1]; /* in further languages: a JSON object; "": none */
 };
 /* The public beacon of a waiting room's draw. Once it is decided it never changes: the draw follows
  * from it, and is worked out again after a restart. */
@@ -146,6 +147,7 @@ struct sale {
     lsn_t terms_lsn; /* the log position that the terms are of: an older record does not write them */
     char beacon_name[BEACON_NAME_BYTES_MAX + 1]; /* a public source of chance; "": none is named */
     char room_message[ROOM_MESSAGE_BYTES_MAX + 1]; /* the operator's, for those who wait; "": none */
+    char texts[SALE_TEXTS_BYTES_MAX + 1];          /* as a product's */
     /* Of the rest sale_beacon is the only writer. */
     char beacon_value[BEACON_VALUE_BYTES_MAX + 1]; /* "": not given */
     uint8_t beacon_state;                          /* enum beacon_state */

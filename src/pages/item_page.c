@@ -2,6 +2,7 @@
 #include "pages/item_page.h"
 
 #include "base/time_text.h"
+#include "pages/page_edit.h"
 
 /* Takes what stands before `mark` from the rest, and the mark itself. */
 static bool part_take(struct span *rest, struct span mark, struct span *part)
@@ -44,6 +45,28 @@ static void meta_write(struct text *out, const char *kind, const char *name, str
     text_literal(out, "\">\n");
 }
 
+static void path_write(const struct page_item *item, struct span language, struct text *out)
+{
+    text_format(out, "/items/%u/", item->id);
+    text_html(out, language);
+    text_string(out, language.size > 0 ? "/" : "");
+}
+
+static void own_address_write(const struct page_item *item, struct span language, struct text *out)
+{
+    text_html(out, item->base);
+    path_write(item, language, out);
+}
+
+static void alternate_write(const struct page_item *item, struct span language, struct text *out)
+{
+    text_literal(out, "    <link rel=\"alternate\" hreflang=\"");
+    text_html(out, language.size > 0 ? language : SPAN("x-default"));
+    text_literal(out, "\" href=\"");
+    own_address_write(item, language, out);
+    text_literal(out, "\">\n");
+}
+
 static void previews_write(const struct page_item *item, struct text *out)
 {
     meta_write(out, "name", "description", item->about);
@@ -60,10 +83,14 @@ static void previews_write(const struct page_item *item, struct text *out)
     if (item->base.size == 0)
         return;
     text_literal(out, "    <link rel=\"canonical\" href=\"");
-    text_html(out, item->base);
-    text_format(out, "/items/%u/\">\n    <meta property=\"og:url\" content=\"", item->id);
-    text_html(out, item->base);
-    text_format(out, "/items/%u/\">\n", item->id);
+    own_address_write(item, item->language, out);
+    text_literal(out, "\">\n    <meta property=\"og:url\" content=\"");
+    own_address_write(item, item->language, out);
+    text_literal(out, "\">\n");
+    if (item->other_count > 0)
+        alternate_write(item, item->language, out);
+    for (size_t i = 0; i < item->other_count; i++)
+        alternate_write(item, item->others[i].tag, out);
 }
 
 static void product_write(const struct page_item *item, struct text *out)
@@ -104,11 +131,35 @@ static void moment_write(struct text *out, const char *chinese, const char *engl
     text_format(out, "<time datetime=\"%s\">%.10s %.5s UTC</time></p>", text, text, text + 11);
 }
 
+static void lang_write(struct span language, struct text *out)
+{
+    if (language.size == 0)
+        return;
+    text_literal(out, " lang=\"");
+    text_html(out, language);
+    text_literal(out, "\"");
+}
+
+static void others_write(const struct page_item *item, struct text *out)
+{
+    for (size_t i = 0; i < item->other_count; i++) {
+        const struct page_language *other = &item->others[i];
+        text_literal(out, "<p><a href=\"");
+        path_write(item, other->tag, out);
+        text_literal(out, "\"");
+        lang_write(other->tag, out);
+        text_literal(out, ">");
+        text_html(out, other->name);
+        text_literal(out, "</a></p>");
+    }
+}
+
 /* What is read where no script runs; the script shows the same, and more, in its place. */
 static void article_write(const struct page_item *item, struct text *out)
 {
-    text_format(
-        out, "<article class=\"item inside\" data-inside=\"%u\"><div class=\"gallery\">", item->id);
+    text_format(out, "<article class=\"item inside\" data-inside=\"%u\"", item->id);
+    lang_write(item->language, out); /* web/i18n.js reads it */
+    text_literal(out, "><div class=\"gallery\">");
     if (item->image.size > 0) {
         text_literal(out, "<img src=\"");
         text_html(out, item->image);
@@ -128,15 +179,29 @@ static void article_write(const struct page_item *item, struct text *out)
     moment_write(out, "结束", "Ends", item->end_ms);
     text_literal(out, "<p class=\"description\">");
     text_html(out, item->about);
+    text_literal(out, "</p>");
+    others_write(item, out);
     text_literal(out,
-        "</p><noscript><p class=\"notice\">购买需要启用 JavaScript。 <span lang=\"en\">Please "
+        "<noscript><p class=\"notice\">购买需要启用 JavaScript。 <span lang=\"en\">Please "
         "switch on JavaScript "
         "to buy.</span></p></noscript></div></article>");
 }
 
+/* The page names its language as item->language does. */
+static void start_write(const struct page_shell *shell, struct span language, struct text *out)
+{
+    char tag[64];
+    struct text named = text_in(tag, sizeof tag);
+    text_literal(&named, "<html");
+    lang_write(language, &named);
+    text_literal(&named, ">");
+    struct page_edit edit = { SPAN("<html lang=\"zh-CN\">"), text_span(&named), false };
+    page_edit(shell->before_title, &edit, language.size > 0 && !named.overflow ? 1 : 0, out);
+}
+
 void item_page_write(const struct page_shell *shell, const struct page_item *item, struct text *out)
 {
-    text_add(out, shell->before_title);
+    start_write(shell, item->language, out);
     text_literal(out, "<title>");
     text_html(out, item->name);
     text_literal(out, " · ");

@@ -13,8 +13,15 @@ struct page_shell {
     struct span shop; /* its name, as HTML */
 };
 
+/* The same page in another language; `tag` empty: the one without a language. */
+struct page_language {
+    struct span tag, name;
+};
 struct page_item {
     uint32_t id;
+    struct span language;               /* of name and about, like "en"; empty: not said */
+    const struct page_language *others; /* where else it can be read */
+    size_t other_count;
     struct span name, about, image; /* image: an address, or empty */
     struct span currency;
     const char *price, *list_price; /* "99.00"; list_price NULL: none to compare with */

@@ -20,17 +20,21 @@
 enum { OPENS_IN_MS = 30 * 1000, LASTS_MS = 3600 * 1000, REFUND_MS = 3600 * 1000, KEY_CHARS = 43 };
 
 struct demo_thing {
-    const char *name, *description, *image;
+    const char *name, *description, *texts, *image;
     uint64_t list_price, flash_price;
     uint32_t total, limit_per_user;
 };
 static const struct demo_thing things[] = {
-    { "Aurora phone 极光手机", "A calm phone with a bright screen. 屏幕明亮，设计安静。",
+    { "极光手机", "屏幕明亮，设计安静。",
+        "{\"en\":{\"name\":\"Aurora phone\","
+        "\"description\":\"A calm phone with a bright screen.\"}}",
         "/demo/phone.svg", 499900, 99900, 100, 1 },
-    { "Quiet headphones 静音耳机", "They keep the noise outside. 把噪音留在外面。",
+    { "静音耳机", "把噪音留在外面。",
+        "{\"en\":{\"name\":\"Quiet headphones\",\"description\":\"They keep the noise outside.\"}}",
         "/demo/headphones.svg", 129900, 19900, 20, 2 },
-    { "First-light watch 晨光手表", "There is exactly one. 只有一块。", "/demo/watch.svg", 899900,
-        9900, 1, 1 },
+    { "晨光手表", "只有一块。",
+        "{\"en\":{\"name\":\"First-light watch\",\"description\":\"There is exactly one.\"}}",
+        "/demo/watch.svg", 899900, 9900, 1, 1 },
 };
 
 static enum status demo_seed(struct order_store *store, uint64_t now_ms)
@@ -44,7 +48,8 @@ static enum status demo_seed(struct order_store *store, uint64_t now_ms)
     enum status status = store->ops->sales(store, 0, &first, 1, &count);
     if (status != STATUS_OK || count > 0)
         return status; /* a demo that goes on */
-    snprintf(sale.title, sizeof sale.title, "Half past now 马上开抢");
+    snprintf(sale.title, sizeof sale.title, "马上开抢");
+    snprintf(sale.texts, sizeof sale.texts, "{\"en\":{\"title\":\"Half past now\"}}");
     status = store->ops->sale_insert(store, &sale);
     if (status == STATUS_OK)
         status = store->ops->sale_update(store, &sale);
@@ -52,6 +57,7 @@ static enum status demo_seed(struct order_store *store, uint64_t now_ms)
         struct product product = { .list_price = things[i].list_price, .currency = "CNY" };
         snprintf(product.name, sizeof product.name, "%s", things[i].name);
         snprintf(product.description, sizeof product.description, "%s", things[i].description);
+        snprintf(product.texts, sizeof product.texts, "%s", things[i].texts);
         snprintf(product.images, sizeof product.images, "[\"%s\"]", things[i].image);
         status = store->ops->product_insert(store, &product);
         struct item item = { .sale = sale.id,

@@ -5,12 +5,12 @@
 
 enum { NUMBER_TRIES_MAX = 64 }; /* so many others may insert at the same time */
 
-#define PRODUCT_COLUMNS "id, name, description, images, currency, list_price"
+#define PRODUCT_COLUMNS "id, name, description, images, currency, list_price, texts"
 #define SALE_COLUMNS \
     "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
     " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
     "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms, terms_lsn," \
-    " cooldown_s, return_draw_ms, archived, start_draw_ms, room_message"
+    " cooldown_s, return_draw_ms, archived, start_draw_ms, room_message, texts"
 
 static const char products_list[] =
     "SELECT " PRODUCT_COLUMNS " FROM products WHERE id > ?1 ORDER BY id LIMIT ?2";
@@ -19,8 +19,10 @@ static const char sale_insert[] =
     " beacon_until_ms, title, start_ms, end_ms, limit_per_user, eligible_only, published,"
     " preheat_at_ms, one_open_order, details_required, human_check, waiting_room, pass_once,"
     " drop_percent, pace_per_s, beacon_name, terms_lsn, archived, cooldown_s, return_draw_ms,"
-    " start_draw_ms, room_message) VALUES(?1, 0, 0, 0, '', 0, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"
+    " start_draw_ms, room_message, texts) VALUES(?1, 0, 0, 0, '', 0, 0, ?2, ?3, ?4, ?5, ?6, ?7, "
+    "?8, ?9,"
+    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,"
+    " ?23)"
     " ON CONFLICT(id) DO NOTHING";
 static const char sale_update[] =
     "UPDATE sales SET title = ?2, start_ms = ?3, end_ms = ?4, limit_per_user = ?5,"
@@ -29,7 +31,7 @@ static const char sale_update[] =
     " drop_percent = ?14, pace_per_s = ?15, beacon_name = ?16, terms_lsn = CASE WHEN terms_lsn > "
     "?17 THEN terms_lsn ELSE ?17 END,"
     " archived = ?18, cooldown_s = ?19, return_draw_ms = ?20, start_draw_ms = ?21,"
-    " room_message = ?22 WHERE id = ?1";
+    " room_message = ?22, texts = ?23 WHERE id = ?1";
 static const char sales_list[] =
     "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2";
 static const char sales_due_list[] =
@@ -82,9 +84,9 @@ static enum status row_get(struct order_store *handle, uint32_t id, const char *
     return status == STATUS_OK && *found != id ? STATUS_NOT_FOUND : status;
 }
 
-static const struct sql_columns product_columns =
-    COLUMNS(product, FIELD(product, id), FIELD(product, name), FIELD(product, description),
-        FIELD(product, images), FIELD(product, currency), FIELD(product, list_price));
+static const struct sql_columns product_columns = COLUMNS(product, FIELD(product, id),
+    FIELD(product, name), FIELD(product, description), FIELD(product, images),
+    FIELD(product, currency), FIELD(product, list_price), FIELD(product, texts));
 
 enum status store_product_insert(struct order_store *handle, struct product *product)
 {
@@ -96,10 +98,10 @@ enum status store_product_insert(struct order_store *handle, struct product *pro
         status = store_next_id(store, STORE_PRODUCTS, &id);
         if (status == STATUS_OK)
             status = sql_do_one(store,
-                "INSERT INTO products(id, name, description, images, currency, list_price)"
-                " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(id) DO NOTHING",
-                VALUES(U64(id), TEXT(product->name), TEXT(product->description),
-                    TEXT(product->images), TEXT(product->currency), U64(product->list_price)),
+                "INSERT INTO products(id, name, description, images, currency, list_price, texts)"
+                " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(id) DO NOTHING",
+                VALUES(U64(id), TEXT(product->name), TEXT(product->description), TEXT(product->images),
+                    TEXT(product->currency), U64(product->list_price), TEXT(product->texts)),
                 STATUS_CONFLICT);
     } while (number_again(&status, &tries));
     product->id = status == STATUS_OK ? (uint32_t)id : product->id;
@@ -127,8 +129,8 @@ static enum status sale_write(
             U64(sale->preheat_at_ms), U64(sale->one_open_order), U64(sale->details_required),
             U64(sale->human_check), U64(sale->waiting_room), U64(sale->pass_once),
             U64(sale->drop_percent), U64(sale->pace_per_s), TEXT(sale->beacon_name),
-            U64(sale->terms_lsn), U64(sale->archived), U64(sale->cooldown_s),
-            U64(sale->return_draw_ms), U64(sale->start_draw_ms), TEXT(sale->room_message)),
+            U64(sale->terms_lsn), U64(sale->archived), U64(sale->cooldown_s), U64(sale->return_draw_ms),
+            U64(sale->start_draw_ms), TEXT(sale->room_message), TEXT(sale->texts)),
         none);
 }
 
@@ -140,7 +142,7 @@ static const struct sql_columns sale_columns = COLUMNS(sale, FIELD(sale, id), FI
     FIELD(sale, drop_percent), FIELD(sale, pace_per_s), FIELD(sale, beacon_name),
     FIELD(sale, beacon_value), FIELD(sale, beacon_state), FIELD(sale, beacon_until_ms),
     FIELD(sale, terms_lsn), FIELD(sale, cooldown_s), FIELD(sale, return_draw_ms),
-    FIELD(sale, archived), FIELD(sale, start_draw_ms), FIELD(sale, room_message));
+    FIELD(sale, archived), FIELD(sale, start_draw_ms), FIELD(sale, room_message), FIELD(sale, texts));
 
 enum status store_sale_insert(struct order_store *handle, struct sale *sale)
 {

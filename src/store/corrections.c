@@ -7,9 +7,9 @@ enum status store_product_update(struct order_store *handle, const struct produc
 {
     return sql_do_one(store_of(handle),
         "UPDATE products SET name = ?1, description = ?2, images = ?3, currency = ?4,"
-        " list_price = ?5 WHERE id = ?6",
+        " list_price = ?5, texts = ?6 WHERE id = ?7",
         VALUES(TEXT(product->name), TEXT(product->description), TEXT(product->images),
-            TEXT(product->currency), U64(product->list_price), U64(product->id)),
+            TEXT(product->currency), U64(product->list_price), TEXT(product->texts), U64(product->id)),
         STATUS_NOT_FOUND);
 }
 

@@ -27,7 +27,8 @@ static const char tables_core[] =
     "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 4294967295),"
     "  name TEXT NOT NULL, description TEXT NOT NULL, images TEXT NOT NULL,"
     "  currency TEXT NOT NULL CHECK(length(currency) = 3),"
-    "  list_price INTEGER NOT NULL CHECK(list_price >= 0)"
+    "  list_price INTEGER NOT NULL CHECK(list_price >= 0),"
+    "  texts TEXT NOT NULL DEFAULT ''"
     ") STRICT;"
     "CREATE TABLE sales("
     "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 16383),"
@@ -57,6 +58,7 @@ static const char tables_core[] =
     "  start_draw_ms INTEGER NOT NULL DEFAULT 0 CHECK(start_draw_ms >= 0),"
     "  archived INTEGER NOT NULL DEFAULT 0 CHECK(archived IN (0, 1)),"
     "  room_message TEXT NOT NULL DEFAULT '',"
+    "  texts TEXT NOT NULL DEFAULT '',"
     "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
     "  CHECK(beacon_state = 0 OR beacon_name <> '')"
     ") STRICT;" STORE_SALES_NOT_ENDED "CREATE TABLE items("
@@ -188,7 +190,12 @@ static const char *const step_10[] = {
     "DROP TABLE queue_position",
     NULL,
 };
-const char *const *const store_steps[] = { step_9, step_10, NULL };
+static const char *const step_11[] = {
+    "ALTER TABLE products ADD COLUMN texts TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE sales ADD COLUMN texts TEXT NOT NULL DEFAULT ''",
+    NULL,
+};
+const char *const *const store_steps[] = { step_9, step_10, step_11, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

@@ -304,7 +304,8 @@ static void products_are_kept_and_listed_in_pages(void **state)
         .description = "d",
         .images = "[\"/a.svg\"]",
         .currency = "EUR",
-        .list_price = UINT32_MAX };
+        .list_price = UINT32_MAX,
+        .texts = "{\"zh-CN\":{\"name\":\"壶\"}}" };
     struct product list[4];
     uint32_t count;
     assert_int_equal(ops(f)->product_insert(f->store, &product), STATUS_OK);
@@ -314,6 +315,7 @@ static void products_are_kept_and_listed_in_pages(void **state)
     assert_string_equal(list[0].name, product.name);
     assert_string_equal(list[0].images, product.images);
     assert_string_equal(list[0].currency, "EUR");
+    assert_string_equal(list[0].texts, product.texts);
     assert_int_equal(list[0].list_price, UINT32_MAX);
     assert_int_equal(ops(f)->product_get(f->store, 3, &list[0]), STATUS_NOT_FOUND);
     assert_int_equal(ops(f)->product_get(f->store, 0, &list[0]), STATUS_NOT_FOUND);
@@ -338,12 +340,14 @@ static void a_sale_is_edited_but_its_gate_is_the_logs(void **state)
     assert_int_equal(ops(f)->sale_insert(f->store, &sale), STATUS_OK);
     assert_int_equal(sale.id, f->sale + 1);
     memcpy(sale.title, "Third", 6);
+    memcpy(sale.texts, "{\"en\":{\"title\":\"3\"}}", 21);
     sale.gate = GATE_PAUSED;
     sale.published = true;
     sale.archived = true;
     sale.end_ms = 30;
     assert_int_equal(ops(f)->sale_update(f->store, &sale), STATUS_OK);
     assert_int_equal(ops(f)->sale_get(f->store, sale.id, &got), STATUS_OK);
+    assert_string_equal(got.texts, sale.texts);
     assert_string_equal(got.title, "Third");
     assert_int_equal(got.gate, GATE_SCHEDULED);
     assert_int_equal(got.end_ms, 30);

@@ -5,7 +5,7 @@ import { element } from '../dom.js';
 import { read, readAll } from './api.js';
 import { csvText, fileSave } from './csv.js';
 import { duration, moment, money, number, percent } from './format.js';
-import { named, say } from './i18n.js';
+import { nameIn, named, say } from './i18n.js';
 import { button, chip, choice, facts, field, loadedPlace, loadedShow, panel, table, titleRow } from './parts.js';
 import { salesSort } from './sales_view.js';
 
@@ -43,7 +43,7 @@ function reportParts(report) {
 }
 
 function reportPaint(sales, chosen, report, place) {
-    const pick = choice(sales.map((sale) => [String(sale.id), sale.title]), String(chosen));
+    const pick = choice(sales.map((sale) => [String(sale.id), nameIn(sale)]), String(chosen));
     pick.addEventListener('change', () => {
         location.hash = `#/after/${pick.value}`;
     });

@@ -4,7 +4,7 @@
 import { element } from '../dom.js';
 import { dayAfter, daySessions, dayStart, dayText } from './calendar.js';
 import { clockTime, number } from './format.js';
-import { language, named, say } from './i18n.js';
+import { language, nameIn, named, say } from './i18n.js';
 import { chip } from './parts.js';
 
 const WEEK = 7;
@@ -33,7 +33,7 @@ function sessionRow({ sale, from, to }, state) {
     bar.style.marginLeft = `${from * 100}%`;
     bar.style.width = `${Math.max(1, (to - from) * 100)}%`;
     return element('li', {}, element('div', { class: 'day-words' }, element('time', { textContent: `${shortTime(sale.start_ms)} – ${shortTime(sale.end_ms)}` }),
-        element('a', { href: `#/sales/${sale.id}`, textContent: sale.title }), chip(named('gate', state), state)),
+        element('a', { href: `#/sales/${sale.id}`, textContent: nameIn(sale) }), chip(named('gate', state), state)),
     element('span', { class: 'day-track', 'aria-hidden': 'true' }, bar));
 }
 

@@ -2,6 +2,7 @@
 /* Which language the console speaks: the reader's choice if there was one, else the browser's. */
 
 import { lasting } from '../store.js';
+import { textIn } from '../texts.js';
 import { EN } from './words_en.js';
 import { ZH } from './words_zh.js';
 
@@ -23,6 +24,9 @@ export function languageSet(name) {
     chosen = name;
     lasting.write('language', name);
 }
+
+/* Of a sale or a product, in the reader's language where the merchant wrote in it. */
+export const nameIn = (thing) => textIn(chosen, thing, 'title' in thing ? 'title' : 'name');
 
 export const hasWords = (key) => key in WORDS[chosen];
 

@@ -6,6 +6,7 @@ import { change, changeKey } from './api.js';
 import { say } from './i18n.js';
 import { field } from './parts.js';
 import { picturesField } from './picture_field.js';
+import { textsField } from './texts_field.js';
 
 const MINUTE_MS = 60_000;
 const UNITS_MAX = 100_000_000;
@@ -18,6 +19,9 @@ export const priceText = (minor, digits) => (minor / 10 ** digits).toFixed(digit
 /* What of `now` differs from `first`. */
 export const changed = (first, now) => Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(first[name])));
 
+const nameInput = (value, required = true) => input({ type: 'text', maxLength: 120, value, required });
+const aboutInput = (value) => element('textarea', { rows: 2, maxLength: 1000, value });
+
 const priceInput = (value, placeholder) => input({ type: 'text', inputMode: 'decimal', pattern: '[0-9]+([.][0-9]{1,3})?', placeholder, value });
 
 /* Units of the other channels than the first; what is left is the first one's. */
@@ -29,8 +33,8 @@ function channelInputs(item, disabled) {
 function inputsOf(item, product, warm) {
     const digits = item?.minor_units ?? 2;
     return {
-        name: input({ type: 'text', maxLength: 120, value: product?.name ?? '' }),
-        description: element('textarea', { rows: 2, maxLength: 1000, value: product?.description ?? '' }),
+        name: nameInput(product?.name ?? ''),
+        description: aboutInput(product?.description ?? ''),
         list: priceInput(product ? priceText(product.list_price, digits) : '', '4999.00'),
         price: priceInput(item ? priceText(item.flash_price, digits) : '', '999.00'),
         currency: input({ type: 'text', maxLength: 3, minLength: 3, value: product?.currency ?? 'CNY', pattern: '[A-Z]{3}' }),
@@ -60,7 +64,8 @@ export function itemFields(present = null) {
     const channels = channelInputs(item, warm);
     const picture = picturesField(product?.images);
     const keys = [changeKey(), changeKey()];
-    const productNow = () => ({ name: inputs.name.value, description: inputs.description.value, images: picture.paths(), list_price: inputs.list.value, currency: inputs.currency.value });
+    const texts = textsField(product?.texts, [['name', say('item.name'), (value) => nameInput(value, false)], ['description', say('item.description'), aboutInput]], inputs);
+    const productNow = () => ({ name: inputs.name.value, description: inputs.description.value, texts: texts.now(), images: picture.paths(), list_price: inputs.list.value, currency: inputs.currency.value });
     const termsNow = () => ({ flash_price: inputs.price.value, limit_per_user: Number(inputs.limit.value), pay_window_ms: Math.round(Number(inputs.window.value) * MINUTE_MS) });
     const first = { product: productNow(), terms: termsNow(), stock: present ? stockOf(inputs, channels, item) : {} };
     let made = null;
@@ -80,7 +85,7 @@ export function itemFields(present = null) {
     }
     return {
         node: element('fieldset', { class: 'fields' }, element('legend', { textContent: say('item.title') }),
-            field(say('item.name'), inputs.name), field(say('item.description'), inputs.description), picture.node,
+            field(say('item.name'), inputs.name), field(say('item.description'), inputs.description), texts.node, picture.node,
             element('div', { class: 'field-row' }, field(say('item.list'), inputs.list), field(say('item.price'), inputs.price, say('item.price.help')), field(say('item.currency'), inputs.currency)),
             element('div', { class: 'field-row' }, field(say('item.units'), inputs.units), field(say('item.safety'), inputs.safety, say('item.safety.help')),
                 ...channels.map(([name, box]) => field(say('item.channel', { name }), box, say('item.channel.help'))),

@@ -143,7 +143,7 @@ export function stateOf(snapshot, sale = null) {
     if (sales.some(({ state }) => state === 'paused'))
         return { key: 'paused', grade: 'warn' };
     const next = sales.filter(({ state }) => state === 'scheduled').sort((a, b) => a.start_ms - b.start_ms)[0];
-    return next ? { key: 'next', grade: 'calm', start: next.start_ms, title: next.title } : { key: 'idle', grade: 'calm' };
+    return next ? { key: 'next', grade: 'calm', start: next.start_ms, sale: next } : { key: 'idle', grade: 'calm' };
 }
 
 const RATES = ['requests', 'arrived', 'ordered', 'paid', 'journal'];

@@ -3,7 +3,7 @@
 
 import { element, pictureOf, textSet } from '../dom.js';
 import { moment, number, percent } from './format.js';
-import { named, say } from './i18n.js';
+import { nameIn, named, say } from './i18n.js';
 import { told } from './server_words.js';
 
 const UNITS = ['sold', 'held', 'free', 'safety', 'written_off'];
@@ -69,7 +69,7 @@ export function stockMake() {
     const list = element('ul', { class: 'stock' });
     const paint = listMake(list, ({ id, product, counts, preheated, state }) =>
         element('li', { 'data-item': id }, pictureOf(product, { class: 'thumb', width: 44, height: 44 }),
-            element('div', {}, element('div', { class: 'stock-head' }, element('b', { textContent: product.name }),
+            element('div', {}, element('div', { class: 'stock-head' }, element('b', { textContent: nameIn(product) }),
                 element('span', { class: 'chip', 'data-state': state, textContent: preheated && counts.free === 0 ? say('units.gone') : named('gate', state) }),
                 element('span', { class: 'stock-left', textContent: preheated ? say('units.left', { free: number(counts.free), share: percent(counts.sold + counts.held, counts.given) }) : say('units.cold') })),
             ...unitsBar(counts))),

@@ -5,7 +5,7 @@ import { element, textSet } from '../dom.js';
 import { read } from './api.js';
 import { chartMake } from './chart.js';
 import { clockTime, span } from './format.js';
-import { say } from './i18n.js';
+import { nameIn, say } from './i18n.js';
 import { funnelMake } from './live_funnel.js';
 import { attackMake } from './live_attack.js';
 import { historyMake, pastRead } from './live_history.js';
@@ -42,7 +42,7 @@ function chooserMake(onChange) {
 }
 
 function stateSay(state, now) {
-    const values = { count: state.count, title: state.title, time: state.start ? span(state.start - now) : '' };
+    const values = { count: state.count, title: state.sale ? nameIn(state.sale) : '', time: state.start ? span(state.start - now) : '' };
     return say(`state.${state.key}`, values);
 }
 
@@ -56,7 +56,7 @@ function chartsPaint({ outcomes, stock, latency }, points, snapshot, sale) {
     })));
     const items = snapshot.sales.filter((one) => sale === null || one.id === sale).flatMap(({ items: rows }) => rows);
     stock.paint(times, items.slice(0, CHART_ITEMS_MAX).map((item, place) => ({
-        name: item.product.name,
+        name: nameIn(item.product),
         place,
         values: points.map((point) => point.free[item.id] ?? null),
     })));

@@ -6,14 +6,14 @@ import { element, textSet } from '../dom.js';
 import { auditOfAction } from './audit.js';
 import { read } from './api.js';
 import { number, rate } from './format.js';
-import { named, say } from './i18n.js';
+import { nameIn, named, say } from './i18n.js';
 import { button, chip, loadedPlace, loadedShow, panel, table, titleRow } from './parts.js';
 import { isTurned, roomsOf, SWITCHES } from './switch_kinds.js';
 import { hitsSay, switchRow } from './switch_row.js';
 
 const EVERY_MS = 2000;
 
-const itemsOf = ({ sales }) => sales.flatMap(({ items }) => items.map(({ id, product }) => ({ id, name: product.name })));
+const itemsOf = ({ sales }) => sales.flatMap(({ items }) => items.map(({ id, product }) => ({ id, name: nameIn(product) })));
 
 /* Says what was done, with a way back while nobody has turned anything else. */
 function undoTeller(again) {
@@ -43,8 +43,8 @@ function roomsPart(rows) {
 
 function salesPart(snapshot) {
     return table(say('nav.sales'), [say('sale.title'), say('sale.state'), say('tile.left')],
-        snapshot.sales.map(({ id, title, state, items }) => [element('a', { href: `#/sales/${id}`, textContent: title }), chip(named('gate', state), state),
-            number(items.reduce((sum, { counts }) => sum + counts.free, 0))]), say('state.idle'));
+        snapshot.sales.map((sale) => [element('a', { href: `#/sales/${sale.id}`, textContent: nameIn(sale) }), chip(named('gate', sale.state), sale.state),
+            number(sale.items.reduce((sum, { counts }) => sum + counts.free, 0))]), say('state.idle'));
 }
 
 export function runShow(main) {

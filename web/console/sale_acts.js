@@ -5,7 +5,7 @@ import { element } from '../dom.js';
 import { change } from './api.js';
 import { ask } from './dialog.js';
 import { moment, number } from './format.js';
-import { say } from './i18n.js';
+import { nameIn, say } from './i18n.js';
 import { button, field } from './parts.js';
 import { may } from './session.js';
 
@@ -26,7 +26,7 @@ const ACTS = [
 /* The numbers that an act tells. */
 export function numbersOf({ sale, rows }) {
     const sum = (name) => rows.reduce((total, { counts }) => total + counts[name], 0);
-    return { title: sale.title, items: number(rows.length), units: number(sum('given')), free: number(sum('free')), held: number(sum('held')),
+    return { title: nameIn(sale), items: number(rows.length), units: number(sum('given')), free: number(sum('free')), held: number(sum('held')),
         sold: number(sum('sold')), start: moment(sale.start_ms, true), end: moment(sale.end_ms, true) };
 }
 
@@ -54,7 +54,7 @@ export function stockAct(item, product, counts, sign, again) {
     const units = element('input', { type: 'number', required: true, min: 1, max: sign > 0 ? 100_000_000 : Math.max(1, counts.free), value: 1 });
     const name = sign > 0 ? 'add' : 'take';
     ask({
-        title: say(`act.${name}.title`, { name: product.name }),
+        title: say(`act.${name}.title`, { name: nameIn(product) }),
         text: say(`act.${name}.text`, { free: number(counts.free), given: number(counts.given) }),
         yes: say(`act.${name}`),
         fields: [field(say('item.units'), units)],

@@ -5,6 +5,7 @@ import { element } from '../dom.js';
 import { zoneName } from './format.js';
 import { say } from './i18n.js';
 import { choice, field } from './parts.js';
+import { textsField } from './texts_field.js';
 
 const HOUR_MS = 3_600_000;
 const CHECKS = ['none', 'image', 'slider', 'pow'];
@@ -20,13 +21,14 @@ export function localText(ms) {
 }
 
 const whole = (value, most) => element('input', { type: 'number', required: true, min: 0, max: most, value });
+const titleInput = (value, required = false) => element('input', { type: 'text', required, maxLength: 120, value });
 const flag = (checked) => element('input', { type: 'checkbox', checked });
 
 /* How each member is shown and read: [name, input, help]. */
 function inputsOf(sale) {
     const time = (ms) => element('input', { type: 'datetime-local', required: true, step: 1, value: localText(ms) });
     return {
-        title: element('input', { type: 'text', required: true, maxLength: 120, value: sale.title }),
+        title: titleInput(sale.title, true),
         start_ms: time(sale.start_ms),
         end_ms: time(sale.end_ms),
         human_check: choice(CHECKS.map((kind) => [kind, say(`check.${kind}`)]), sale.human_check),
@@ -61,19 +63,24 @@ function valueOf(name, input) {
 /* `sale`: null for a new one. `members()`: what is to be sent. */
 export function saleFields(sale) {
     const inputs = inputsOf(sale ?? newSale());
+    const texts = textsField(sale?.texts, [['title', say('sale.title'), titleInput]], inputs);
     const raw = (input) => (input.type === 'checkbox' ? input.checked : input.value);
     const first = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, raw(input)]));
+    const textsFirst = texts.now();
     const one = (name, help = '') => field(labelOf(name), inputs[name], help);
     const box = (name) => element('div', { class: 'check-row' }, field(labelOf(name), inputs[name], say(`sale.${name}.help`)));
     const more = element('details', { class: 'more' }, element('summary', { textContent: say('sale.more') }),
         element('div', { class: 'fields' }, ...['one_open_order', 'eligible_only', 'pass_once'].map(box),
             element('div', { class: 'field-row' }, ...['pace_per_s', 'drop_percent', 'cooldown_s', 'start_draw_ms', 'return_draw_ms'].map((name) => one(name, say(`sale.${name}.help`))))));
     return {
-        node: element('fieldset', { class: 'fields' }, element('legend', { textContent: say('sale.when') }), one('title'),
+        node: element('fieldset', { class: 'fields' }, element('legend', { textContent: say('sale.when') }), one('title'), texts.node,
             element('div', { class: 'field-row dates' }, one('start_ms', say('sale.zone', { zone: zoneName() })), one('end_ms'), one('limit_per_user', say('item.limit.help'))),
             element('div', { class: 'field-row' }, one('human_check')), ...['waiting_room', 'details_required'].map(box), more),
         focus: () => inputs.title.focus(),
-        members: () => Object.fromEntries(Object.entries(inputs).filter(([name, input]) => sale === null || raw(input) !== first[name])
-            .map(([name, input]) => [name, valueOf(name, input)])),
+        members() {
+            const given = Object.entries(inputs).filter(([name, input]) => sale === null || raw(input) !== first[name]).map(([name, input]) => [name, valueOf(name, input)]);
+            const same = JSON.stringify(texts.now()) === JSON.stringify(textsFirst);
+            return { ...Object.fromEntries(given), ...(same ? {} : { texts: texts.now() }) };
+        },
     };
 }

@@ -6,7 +6,7 @@ import { auditPanel } from './audit.js';
 import { change, read, readAll } from './api.js';
 import { ask } from './dialog.js';
 import { moment, money, number } from './format.js';
-import { named, say } from './i18n.js';
+import { nameIn, named, say } from './i18n.js';
 import { itemFields } from './item_form.js';
 import { unitsBar } from './live_parts.js';
 import { button, chip, facts, field, loadedPlace, loadedShow, panel, tellerMake, titleRow } from './parts.js';
@@ -38,10 +38,10 @@ function itemRow({ item, product, counts, preheated }, editable, again) {
         ? [button(say('act.add'), () => stockAct(item, product, counts, 1, again), 'plain small'),
             button(say('act.take'), () => stockAct(item, product, counts, -1, again), 'plain small')]
         : [];
-    const edit = element('a', { class: 'plain small', href: `#/sales/${item.sale}/items/${item.id}`, textContent: say('form.edit'), 'aria-label': say('item.edit.of', { name: product.name }) });
+    const edit = element('a', { class: 'plain small', href: `#/sales/${item.sale}/items/${item.id}`, textContent: say('form.edit'), 'aria-label': say('item.edit.of', { name: nameIn(product) }) });
     const price = money(item.flash_price, item.currency, item.minor_units);
     return element('li', { 'data-item': item.id }, pictureOf(product, { class: 'thumb', width: 44, height: 44 }),
-        element('div', {}, element('div', { class: 'stock-head' }, element('b', { textContent: product.name }),
+        element('div', {}, element('div', { class: 'stock-head' }, element('b', { textContent: nameIn(product) }),
             element('span', { class: 'stock-left', textContent: `${price} · ${preheated ? say('item.left', { free: number(counts.free) }) : say('units.cold')}` })),
         ...unitsBar(counts), element('div', { class: 'acts' }, ...acts, ...(editable ? [edit] : []))));
 }
@@ -49,7 +49,7 @@ function itemRow({ item, product, counts, preheated }, editable, again) {
 /* What those in its waiting room are told, and writing another word to them. */
 function messagePanel(sale, again) {
     const text = element('input', { type: 'text', maxLength: 120, value: sale.room_message });
-    const write = button(say('room.message.write'), () => ask({ title: say('room.message'), text: say('room.message.text', { title: sale.title }), yes: say('form.save'),
+    const write = button(say('room.message.write'), () => ask({ title: say('room.message'), text: say('room.message.text', { title: nameIn(sale) }), yes: say('form.save'),
         fields: [field(say('room.message.label'), text)], act: (key) => change('POST', `/sales/${sale.id}/message`, { message: text.value.trim() }, key) })
         .then((answer) => answer !== null && again()));
     return panel(say('room.message'), element('p', { class: sale.room_message === '' ? 'none' : 'room-message', textContent: sale.room_message || say('room.message.none') }),
@@ -93,7 +93,7 @@ export function saleShow(main, id) {
         links.push(element('a', { class: 'plain small', href: `#/after/${id}`, textContent: say('nav.after') }));
         if (sale.published)
             links.push(element('a', { class: 'plain small', href: '/', target: '_blank', rel: 'noopener', textContent: say('sale.page') }));
-        node.replaceChildren(titleRow(sale.title, chip(named('gate', state), state), element('div', { class: 'title-end' }, ...links)),
+        node.replaceChildren(titleRow(nameIn(sale), chip(named('gate', state), state), element('div', { class: 'title-end' }, ...links)),
             element('div', { class: 'grid wide-left' }, element('div', { class: 'stack' }, run, stock),
                 element('div', { class: 'stack' }, ...(state === 'draft' || state === 'scheduled' ? [checklist(seen)] : []),
                     ...(sale.waiting_room ? [messagePanel(sale, () => place.look(true))] : []), about)), trail);

@@ -7,7 +7,7 @@ import { dayRead, dayStart, dayText } from './calendar.js';
 import { calendarPart } from './calendar_view.js';
 import { cloneShow } from './clone_view.js';
 import { moment, zoneName } from './format.js';
-import { named, say } from './i18n.js';
+import { nameIn, named, say } from './i18n.js';
 import { chip, choice, listPanel, loadedPlace, loadedShow, table, titleRow } from './parts.js';
 import { itemEditShow, saleEditShow, saleFormShow } from './sale_form.js';
 import { saleShow } from './sale_view.js';
@@ -41,7 +41,7 @@ const newLink = () => (may('admin') ? [element('a', { class: 'main', href: '#/sa
 function tableOf(sales, wanted) {
     const rows = sales.filter(({ title, id }) => title.toLowerCase().includes(wanted) || String(id) === wanted);
     return table(say('nav.sales'), [say('sale.title'), say('sale.state'), say('sale.start'), say('sale.end'), say('sale.check')],
-        rows.map((sale) => [element('a', { href: `#/sales/${sale.id}`, textContent: sale.title }),
+        rows.map((sale) => [element('a', { href: `#/sales/${sale.id}`, textContent: nameIn(sale) }),
             chip(named('gate', stateOfSale(sale)), stateOfSale(sale)), moment(sale.start_ms), moment(sale.end_ms),
             `${named('check', sale.human_check)}${sale.waiting_room ? ` · ${say('sale.room')}` : ''}`]), say('sales.none'));
 }

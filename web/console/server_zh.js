@@ -67,6 +67,12 @@ export const SENTENCES = {
     'images names a picture that does not exist: add it first (media add).': '图片中有不存在的图片，请先上传。',
     'images must begin with /media/, or with an origin of page.image_origins and a slash.': '图片地址须以 /media/ 开头，或以 page.image_origins 中的来源加斜杠开头。',
     'images are too long.': '图片地址过长。',
+    'texts.%.20s is not named by the tag of a language, like en or zh-CN.': '“{1}”不是语言标签，应形如 en 或 zh-CN。',
+    'texts.%s must be an object with texts.': '语言 {1} 下没有文字。',
+    'texts.%s has a member that is not known.': '语言 {1} 下有未知的字段。',
+    'texts.%s.%s must be a text of 1 to %zu bytes.': '语言 {1} 的{2:field}须为 1 到 {3} 字节（一个汉字占 3 字节）。',
+    'texts must be an object of at most %d languages.': '其他语言最多 {1} 种。',
+    'texts are too long: %zu bytes of JSON, at most %zu.': '其他语言的文字过长：共 {1} 字节，最多 {2} 字节。',
     'currency must be a code of ISO 4217 in capital letters, like CNY, USD or JPY.': '货币须为大写的 ISO 4217 代码，如 CNY、USD 或 JPY。',
     "An item with this product is preheated: the currency can't be changed. Create another product.": '使用该资料的商品已预热，不能修改货币。请另建商品资料。',
     'A repair looks at everything: send either repair or recent, not both.': '修复须检查全部内容，不能只看最近的变化。',
@@ -236,6 +242,7 @@ export const ACTS = {
         'product %u name: %.200s → %.200s': '资料 {1}，名称：{2} → {3}',
         'product %u description: now %zu bytes': '资料 {1}，描述：现为 {2} 字节',
         'product %u images: now %.400s': '资料 {1}，图片：现为 {2}',
+        'product %u texts: now %zu bytes': '资料 {1}，其他语言：现为 {2} 字节',
         'product %u list_price: %llu %s → %llu %s': '资料 {1}，原价：{2} {3} → {4} {5}' }],
     'product.create': ['新建商品资料', { 'product %u %.200s': '资料 {1}：{2}' }],
     'reconcile.repair': ['对账修复', { '%s: %s': '{1:finding}：{2:told}' }],
@@ -243,7 +250,7 @@ export const ACTS = {
     'restore': ['恢复备份', { 'the backup was as new as the database': '备份与数据库一样新', 'the backup had %s': '备份缺少的内容：{1}' }],
     'sale.archive': ['归档活动', { 'sale %u': '活动 {1}' }],
     'sale.beacon': ['提交信标值', { 'sale %u value "%s"': '活动 {1}，值“{2}”' }],
-    'sale.change': ['修改活动', { 'sale %u %s: %s → %s': '活动 {1}，{2:field}：{3:timely} → {4:timely}', 'sale %u %s: now %s': '活动 {1}，{2:field}：现为 {3}' }],
+    'sale.change': ['修改活动', { 'sale %u texts: now %zu bytes': '活动 {1}，其他语言：现为 {2} 字节', 'sale %u %s: %s → %s': '活动 {1}，{2:field}：{3:timely} → {4:timely}', 'sale %u %s: now %s': '活动 {1}，{2:field}：现为 {3}' }],
     'sale.clone': ['复制活动', { 'sale %u of sale %u, %u items, %.200s': '活动 {1} 复制自活动 {2}，{3} 个商品：{4}' }],
     'sale.create': ['新建活动', { 'sale %u beacon "%s"': '活动 {1}，信标“{2}”', 'sale %u %.200s': '活动 {1}：{2}' }],
     'sale.end': ['结束活动', { 'sale %u': '活动 {1}' }],
@@ -304,7 +311,7 @@ export const MESSAGES = {
 };
 
 export const FIELDS = {
-    title: '名称', name: '名称', description: '描述', images: '图片', currency: '货币', start_ms: '开始时间', end_ms: '结束时间', list_price: '原价', flash_price: '活动价',
+    title: '名称', name: '名称', description: '描述', texts: '其他语言', images: '图片', currency: '货币', start_ms: '开始时间', end_ms: '结束时间', list_price: '原价', flash_price: '活动价',
     total: '件数', locked: '锁定件数', safety: '预留件数', channels: '各渠道件数', limit_per_user: '每人限购', pay_window_ms: '付款时限', human_check: '人机验证',
     waiting_room: '等候室', details_required: '付款前须填收货信息', one_open_order: '同时只能有一笔未付订单', eligible_only: '仅限受邀顾客', pass_once: '资格只能用一次',
     pace_per_s: '每秒抢购数', drop_percent: '提前淘汰', start_draw_ms: '开场抽签', return_draw_ms: '回流抽签', cooldown_s: '冷却时间', deduct_on_payment: '付款时扣减',

@@ -386,7 +386,8 @@ ids = {"letter": 1}
 def administrators_make_products_sales_and_items():
     now = call("getTime", 200)["now_ms"]
     equal(call("getShop", 200)["guests"], True)
-    product = {"name": "Kettle 水壶", "description": "Boils.", "images": ["/demo/watch.svg"], "list_price": 29900, "currency": "CNY"}
+    product = {"name": "Kettle 水壶", "description": "Boils.", "images": ["/demo/watch.svg"], "list_price": 29900, "currency": "CNY",
+               "texts": {"en": {"name": "Kettle", "description": "Boils."}, "zh-CN": {"name": "水壶"}}}
     ids["product"] = admin("adminCreateProduct", 201, body=product)["id"]
     admin("adminCreateProduct", 403, "admin-role", role="operator", body=product)
     admin("adminCreateProduct", 400, "bad-body", body=b"{", headers={"Content-Type": "application/json"})

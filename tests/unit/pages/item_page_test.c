@@ -74,6 +74,31 @@ static void what_a_merchant_writes_is_shown_and_runs_nothing(void **state)
     assert_null(strstr(memory, "price-list"));
 }
 
+static void a_page_in_a_language_says_so_and_names_the_others(void **state)
+{
+    static const struct page_language others[] = { { SPAN_NONE, SPAN("茶") },
+        { SPAN("de"), SPAN("Tee & Co") } };
+    (void)state;
+    written(&(struct page_item){ .id = 7,
+        .language = SPAN("en"),
+        .others = others,
+        .other_count = 2,
+        .name = SPAN("Tea"),
+        .currency = SPAN("CNY"),
+        .price = "1",
+        .base = SPAN("https://sale.example") });
+    assert_true(has("data-inside=\"7\" lang=\"en\">"));
+    assert_true(has("<link rel=\"canonical\" href=\"https://sale.example/items/7/en/\">"));
+    assert_true(
+        has("<link rel=\"alternate\" hreflang=\"en\" href=\"https://sale.example/items/7/en/\">"));
+    assert_true(has(
+        "<link rel=\"alternate\" hreflang=\"x-default\" href=\"https://sale.example/items/7/\">"));
+    assert_true(
+        has("<link rel=\"alternate\" hreflang=\"de\" href=\"https://sale.example/items/7/de/\">"));
+    assert_true(has("<p><a href=\"/items/7/\">茶</a></p>"));
+    assert_true(has("<p><a href=\"/items/7/de/\" lang=\"de\">Tee &amp; Co</a></p>"));
+}
+
 static void a_page_without_its_places_is_told(void **state)
 {
     struct page_shell shell;
@@ -87,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_carries_the_product_for_people_and_for_previews),
         cmocka_unit_test(what_a_merchant_writes_is_shown_and_runs_nothing),
+        cmocka_unit_test(a_page_in_a_language_says_so_and_names_the_others),
         cmocka_unit_test(a_page_without_its_places_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ beforeEach(() => {
     URL.revokeObjectURL = () => {};
 });
 
-const set = () => reminderToggle({ id: 7, product: { name: 'Watch' }, start_ms: START, end_ms: START + 1 }, START - 3_600_000);
+const set = () => reminderToggle({ id: 7, start_ms: START, end_ms: START + 1 }, START - 3_600_000, 'Watch');
 const tell = (now) => remindersTell(now, (name) => `${name} soon`);
 
 test('the entry has the start in universal time, the address and an alarm', () => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import './page.mjs';
-import { languageFor } from '../../../web/i18n.js';
+import { languageNear, textIn } from '../../../web/texts.js';
 import { themeRead, themed } from '../../../web/theme.js';
 import { WORDS } from '../../../web/words.js';
 
@@ -56,9 +56,17 @@ test('a further language begins as English and has its own direction', () => {
 
 test('a language is chosen by what the browser wants, near ones too', () => {
     const tags = ['zh-CN', 'en', 'ar'];
-    assert.equal(languageFor(['zh-TW'], tags), 'zh-CN');
-    assert.equal(languageFor(['ar-EG', 'en'], tags), 'ar');
-    assert.equal(languageFor(['fr', 'zh-CN'], tags), 'zh-CN');
-    assert.equal(languageFor(['fr'], tags), 'en');
-    assert.equal(languageFor([''], tags), 'en');
+    assert.equal(languageNear('zh-TW', tags), 'zh-CN');
+    assert.equal(languageNear('ar-EG', tags), 'ar');
+    assert.equal(languageNear('fr', tags), undefined);
+    assert.equal(languageNear('', tags), undefined);
+});
+
+test('what a merchant wrote is shown in the language of the page, and else as everybody reads it', () => {
+    const kettle = { name: '茶壶', description: '不锈钢。', texts: { en: { name: 'Tea kettle' }, 'pt-BR': { name: 'Chaleira', description: 'Aço.' } } };
+    assert.equal(textIn('en', kettle, 'name'), 'Tea kettle');
+    assert.equal(textIn('pt', kettle, 'name'), 'Chaleira', 'the same language');
+    assert.equal(textIn('en', kettle, 'description'), '不锈钢。', 'English leaves it out');
+    assert.equal(textIn('zh-CN', kettle, 'name'), '茶壶', 'no text of that language: never that of a third one');
+    assert.equal(textIn('en', { name: 'Cup' }, 'name'), 'Cup');
 });

@@ -28,7 +28,7 @@ const METRIC = /\b(?:GAUGE|COUNTER|HISTOGRAM)\([^;]*;/g;
 
 test('every refusal of the admin API has Chinese words', () => {
     const isSentence = (words) => /^[\w%][^]* [^]*\.$/.test(words);
-    const refusals = [...ADMIN, 'media/media_service.c', 'media/picture_format.c', 'api/job_reply.c', 'api/json_fields.c', 'api/query.c'].flatMap((path) => literalsOf(read(path).replace(METRIC, '')).filter(isSentence));
+    const refusals = [...ADMIN, 'media/media_service.c', 'media/picture_format.c', 'api/job_reply.c', 'api/json_fields.c', 'api/query.c', 'api/texts.c'].flatMap((path) => literalsOf(read(path).replace(METRIC, '')).filter(isSentence));
     const conflicts = literalsOf(/conflict_texts\[\] = \{([^]*?)\n\};/.exec(read('api/refusals.c'))[1]).filter((words) => words !== 'refused');
     assert.ok(refusals.length > 90 && conflicts.length > 9, `only ${refusals.length} and ${conflicts.length} were found`);
     for (const sentence of [...refusals, ...conflicts])
