@@ -57,7 +57,7 @@ test('a wrong code brings another picture, and the work instead of it goes throu
     assert.deepEqual(await seriousIn(page), []);
     /* Nobody is queueing yet, and nobody has to look for what is asked. */
     assert.equal(await page.textContent('.buy'), 'One short check first');
-    assert.equal(await page.textContent('#status'), 'Please do the short check; then it goes on by itself.');
+    assert.equal(await page.textContent('#status'), 'Please do the short check. Your purchase continues right after it.');
     assert.ok(await page.evaluate(() => {
         const { top, bottom } = document.querySelector('.human').getBoundingClientRect();
         return top >= 0 && bottom < innerHeight + 1;

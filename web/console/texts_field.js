@@ -43,7 +43,7 @@ export function textsField(texts = {}, members, base) {
         members.forEach(([name], at) => textSet(shown[at], values[name]));
     }
 
-    const parts = tags.map((tag) => element('fieldset', { class: 'fields language' }, element('legend', { textContent: languageName(tag) }),
+    const parts = tags.map((tag) => element('fieldset', { class: 'fields' }, element('legend', { textContent: languageName(tag) }),
         ...members.map(([name, label]) => field(label, inputOf(tag, name)))));
     for (const [tag, , input] of inputs)
         input.lang = tag;

@@ -51,7 +51,7 @@ describe('honest words', { concurrency: 4 }, () => {
         const { page, context, buys } = await open(item, PHONE);
         await context.setOffline(true);
         await page.click(liveButton);
-        await page.getByText('No connection. It goes on by itself as soon as you are online.').waitFor();
+        await page.getByText('No connection. We’ll carry on as soon as you are back online.').waitFor();
         await page.getByRole('button', { name: 'No connection' }).waitFor();
         await shot(page, 'honest-offline');
         assert.equal(buys().length, 0);

@@ -230,23 +230,23 @@ describe('giving it up, giving it back', () => {
         const { page, errors } = await bought();
         await atBank(page);
         await bankDo(page, 'Pay ¥999.00');
-        const back = page.getByRole('button', { name: 'Give it back' });
+        const back = page.getByRole('button', { name: 'Return for a refund' });
         await back.waitFor();
         await back.click();
         await answer(page, 'Keep the order');
         assert.equal(await page.textContent('.orders .badge'), 'Paid');
         await back.click();
-        await answer(page, 'Yes, give it back');
+        await answer(page, 'Yes, return it');
         await page.waitForSelector(badge('refunded'));
-        await page.getByText('Your money went back to you: ¥999.00.').waitFor();
-        assert.deepEqual(await page.locator('.timeline li span').allTextContents(), ['Ordered', 'Paid', 'Refund begun', 'Money went back']);
+        await page.getByText('¥999.00 has been refunded to you.').waitFor();
+        assert.deepEqual(await page.locator('.timeline li span').allTextContents(), ['Ordered', 'Paid', 'Refund started', 'Refunded']);
         assert.equal(await page.locator('.timeline time:not([hidden])').count(), 4);
         await good(page);
         assert.deepEqual(errors, []);
     });
 
     const LATE = {
-        en: 'Paid too late: your money goes back to you, ¥999.00.',
+        en: 'Your payment came too late. Your refund of ¥999.00 is on its way.',
         zh: '付款太晚，款项将原路退回：¥999.00。',
     };
     for (const [language, sentence] of Object.entries(LATE))

@@ -58,8 +58,8 @@ describe('looking', { concurrency: 2 }, () => {
         const { page } = await visitor();
         await page.goto(itemAddress(999_999_999));
         await page.getByText('This item does not exist or is no longer shown.').waitFor();
-        await page.getByRole('heading', { level: 1, name: 'Not here' }).waitFor();
-        assert.match(await page.title(), /^Not here · /);
+        await page.getByRole('heading', { level: 1, name: 'Item not found' }).waitFor();
+        assert.match(await page.title(), /^Item not found · /);
         await page.getByRole('link', { name: 'See the sales' }).waitFor();
         assert.deepEqual(await seriousIn(page), []);
     });

@@ -249,9 +249,9 @@ test('what is sold out leads to the waitlist and to what else the sale has', asy
 test('an item that is not there is said to be none', async () => {
     server(() => problem(404, 'unknown-item'));
     await mount(mountItem, 999);
-    assert.equal(seen(part(root, 'nowhere-title')), 'Not here');
+    assert.equal(seen(part(root, 'nowhere-title')), 'Item not found');
     assert.equal(part(root, 'item').hidden, true);
-    assert.equal(title, 'Not here');
+    assert.equal(title, 'Item not found');
 });
 
 test('an item that is not answered for is asked for again, and trouble is said', async () => {
