@@ -4,9 +4,8 @@
  * origin the server allows; DATA, its folder; SOLVING, the program that knows what only the server knows. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { browserFind } from '../e2e/kit/browser.mjs';
 
 export const base = process.env.BASE_URL;
 export const items = JSON.parse(process.env.ITEMS);
@@ -34,7 +33,5 @@ export const placesOf = (token) =>
 export const payloadOf = (challenge, solution) => btoa(JSON.stringify({ challenge, solution }));
 
 export function browserLaunch() {
-    const paths = process.env.PATH.split(delimiter).map((folder) => join(folder, 'chromium'));
-    const executablePath = process.env.CHROMIUM ?? paths.find((path) => existsSync(path));
-    return chromium.launch({ executablePath, headless: true, args: ['--no-sandbox', '--disable-gpu'] });
+    return chromium.launch({ executablePath: browserFind(), headless: true, args: ['--no-sandbox', '--disable-gpu'] });
 }

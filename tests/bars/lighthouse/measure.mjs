@@ -2,17 +2,14 @@
 /* Lighthouse on a throttled phone (its default: a slow 4G line, a processor four times slower): the scores of each address, the best of RUNS,
  * since a busy machine only makes them worse. One line of JSON for each. Usage: node measure.mjs ADDRESS… */
 
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { launch } from 'chrome-launcher';
 import lighthouse from 'lighthouse';
+import { browserFind } from '../../e2e/kit/browser.mjs';
 
 const RUNS = 3;
 const CATEGORIES = ['performance', 'accessibility', 'best-practices'];
 const FIGURES = { fcp_ms: 'first-contentful-paint', lcp_ms: 'largest-contentful-paint', tbt_ms: 'total-blocking-time', cls: 'cumulative-layout-shift' };
 const GOOD = 100;
-
-const browser = process.env.CHROMIUM ?? process.env.PATH.split(delimiter).map((folder) => join(folder, 'chromium')).find((path) => existsSync(path));
 
 async function scores(port, address) {
     const { lhr } = await lighthouse(address, { port, onlyCategories: CATEGORIES, output: 'json', logLevel: 'error' });
@@ -24,7 +21,7 @@ async function scores(port, address) {
     return told;
 }
 
-const chrome = await launch({ chromePath: browser, chromeFlags: ['--headless=new', '--no-sandbox', '--disable-gpu'] });
+const chrome = await launch({ chromePath: browserFind(), chromeFlags: ['--headless', '--no-sandbox', '--disable-gpu'] });
 try {
     for (const address of process.argv.slice(2)) {
         let best = null;

@@ -40,15 +40,15 @@ def altcha_lib_solves_and_verifies_ours_and_makes_what_we_accept():
 
 @rule
 def the_altcha_widget_on_another_site_gets_a_pass():
-    if shutil.which("chromium") is None:
-        skip("no chromium")
+    if shutil.which("chromium-headless-shell") is None:
+        skip("no chromium-headless-shell")
     node_test("widget.test.mjs")
 
 
 @rule
 def the_storefront_asks_in_words_and_by_keyboard():
-    if shutil.which("chromium") is None:
-        skip("no chromium")
+    if shutil.which("chromium-headless-shell") is None:
+        skip("no chromium-headless-shell")
     node_test("storefront.test.mjs")
 
 

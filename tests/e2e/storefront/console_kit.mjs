@@ -4,13 +4,14 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before } from 'node:test';
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
+import { browserFind } from '../kit/browser.mjs';
 
 const SERVER = process.env.TEST_SERVER ?? new URL('../../../build/release/stampede', import.meta.url).pathname;
 const PATIENCE_MS = 60_000;
@@ -24,12 +25,6 @@ export const LOOKS = [
 export let base, key, invitation;
 let browser, server, folder, shop;
 const contexts = [];
-
-function browserFind() {
-    const named = process.env.CHROMIUM;
-    const found = process.env.PATH.split(delimiter).flatMap((place) => ['chromium', 'google-chrome'].map((name) => join(place, name)));
-    return named ?? found.find((path) => existsSync(path));
-}
 
 before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'stampede-console-'));

@@ -5,13 +5,12 @@
  * (tools/test-storefront), so that files can run side by side. */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test as nodeTest } from 'node:test';
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
+import { browserFind } from '../kit/browser.mjs';
 
-const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
 const SHOWN_LOOKS_MAX = 1_000;
 const SHOWN_LOOK_MS = 20;
 const PATIENCE_MS = 120_000; /* with a page on a machine that has ten other things to do */
@@ -35,18 +34,6 @@ export function need(name) {
 export const base = need('BASE_URL').replace(/\/$/, '');
 export const demoItem = need('ITEM_ID');
 const adminKey = need('ADMIN_KEY');
-
-function browserFind() {
-    if (process.env.CHROMIUM)
-        return process.env.CHROMIUM;
-    for (const folder of process.env.PATH.split(delimiter)) {
-        for (const name of BROWSERS) {
-            if (existsSync(join(folder, name)))
-                return join(folder, name);
-        }
-    }
-    throw new Error('no Chromium on the PATH; set CHROMIUM');
-}
 
 export async function admin(path, body, method = 'POST') {
     const response = await fetch(`${base}/admin/v1${path}`, {
