@@ -22,8 +22,8 @@
  *
  * Thread: a connection belongs to one thread at a time; `interrupt` is for any.
  * Errors: STATUS_REFUSED: a row broke a rule (`error` tells which kind). STATUS_AWAY: the database can't be
- * reached, is full or busy, or asks for the transaction to be repeated (SQL_ERROR_AGAIN); nothing was kept.
- * STATUS_CORRUPT: the tables are not ours or are damaged. STATUS_NOT_FOUND: no more rows. */
+ * reached, is full or busy, a lock was waited for too long, or the transaction is to be repeated; nothing was
+ * kept. STATUS_CORRUPT: the tables are not ours or are damaged. STATUS_NOT_FOUND: no more rows. */
 #ifndef STAMPEDE_STORE_DRIVER_H
 #define STAMPEDE_STORE_DRIVER_H
 
@@ -48,6 +48,8 @@ enum sql_error {
     SQL_ERROR_UNIQUE, /* a unique or primary key is taken */
     SQL_ERROR_CHECK, /* another rule of the tables: CHECK, NOT NULL, a foreign key, a value too long */
     SQL_ERROR_AGAIN, /* deadlock or serialization: the whole transaction may be repeated at once */
+    SQL_ERROR_LOCKED, /* somebody else's lock was waited for too long. The whole transaction was given up, and
+                       * to repeat it at once would be to wait as long again */
     SQL_ERROR_AWAY,
     SQL_ERROR_CORRUPT,
     SQL_ERROR_MADE, /* STATUS_CORRUPT: a table, column or index to make is there, or one to drop is not; said

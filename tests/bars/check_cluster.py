@@ -32,8 +32,6 @@ KINDS = {"postgres": "postgres", "mariadb": "mysql"}
 ODD = {"postgres": ["--odd-defaults"], "mariadb": ["--latin1", "--loose"]}
 URLS = {"postgres": "$STAMPEDE_TEST_POSTGRES", "mariadb": "$STAMPEDE_TEST_MYSQL"}
 QUICK_RULES = ("order_requests", "reconcile_tickets", "reconcile_sums", "dead_letters")
-# These open the SQLite file themselves.
-SQLITE_ONLY = ("customers", "job_groups", "past_orders", "callbacks", "currency")
 SUITE_SECONDS = 600
 RATIO_MIN = 0.7
 RAW_ROWS = 500
@@ -103,7 +101,7 @@ def rule_names(is_long):
     paths = [path for folder in ("orders", "payments")
              for path in glob.glob(os.path.join(REPOSITORY, "tests", "e2e", folder, "*_test.py"))]
     names = sorted(os.path.basename(path)[:-len("_test.py")] for path in paths) if is_long else QUICK_RULES
-    return [name for name in names if name not in SQLITE_ONLY]
+    return list(names)
 
 
 def simulated(seeds, seconds):

@@ -164,7 +164,7 @@ static void no_bit_of_a_whole_number_is_lost(void **state)
 }
 
 /* Nothing of it is done outside of it, and the kind of error stays, until the caller rolls back. */
-static void transaction_that_must_be_repeated_is_given_up_as_a_whole(void **state)
+static void transaction_that_waited_too_long_is_given_up_as_a_whole(void **state)
 {
     const struct driver_case *test = *state;
     struct sql_connection *db = test->db, *other = suite_open(test);
@@ -175,13 +175,13 @@ static void transaction_that_must_be_repeated_is_given_up_as_a_whole(void **stat
     suite_begin(db);
     pair_put(db, 2);
     assert_int_equal(db->driver->part_begin(db, "part"), STATUS_OK);
-    suite_fails(db, "UPDATE pairs SET units = 6 WHERE b = 1", NONE_GIVEN, STATUS_AWAY, SQL_ERROR_AGAIN);
+    suite_fails(db, "UPDATE pairs SET units = 6 WHERE b = 1", NONE_GIVEN, STATUS_AWAY, SQL_ERROR_LOCKED);
     assert_false(db->driver->is_open(db));
     assert_int_equal(suite_run(db, put_pair, GIVEN(NUMBER(1), NUMBER(3), NUMBER(0))), STATUS_AWAY);
     assert_int_equal(db->driver->script(db, "UPDATE pairs SET units = 7;"), STATUS_AWAY);
     db->driver->part_drop(db, "part");
     assert_int_equal(db->driver->commit(db), STATUS_AWAY);
-    assert_int_equal(db->driver->error(db), SQL_ERROR_AGAIN);
+    assert_int_equal(db->driver->error(db), SQL_ERROR_LOCKED);
     db->driver->rollback(db);
     suite_commit(other);
     suite_close(other);
@@ -451,7 +451,7 @@ int main(void)
         SUITE_TEST(password_is_asked_for_and_never_told),
         SUITE_TEST(counts_rows_of_statements_with_many),
         SUITE_TEST(no_bit_of_a_whole_number_is_lost),
-        SUITE_TEST(transaction_that_must_be_repeated_is_given_up_as_a_whole),
+        SUITE_TEST(transaction_that_waited_too_long_is_given_up_as_a_whole),
         SUITE_TEST(transaction_with_a_failed_statement_is_not_kept),
         SUITE_TEST(message_names_the_rule_and_no_value),
         SUITE_TEST(commit_without_an_answer_is_unknown),

@@ -292,6 +292,38 @@ static void failed_transaction_says_why_until_it_is_rolled_back(void **state)
     suite_close(db);
 }
 
+static void transaction_that_waited_too_long_is_given_up_as_a_whole(void **state)
+{
+    (void)state;
+    struct sql_connection *db = NULL, *other = NULL;
+    static const char change[] = "UPDATE locked SET id = id + 10 WHERE id = 1";
+    assert_int_equal(open_another(&db), STATUS_OK);
+    assert_int_equal(open_another(&other), STATUS_OK);
+    assert_int_equal(db->driver->script(db,
+                         "DROP TABLE IF EXISTS locked; CREATE TABLE locked(id INTEGER PRIMARY KEY);"
+                         "INSERT INTO locked VALUES(1), (2); SET lock_timeout = 100;"),
+        STATUS_OK);
+    suite_begin(other);
+    suite_do(other, change, NONE_GIVEN);
+    suite_begin(db);
+    suite_do(db, "UPDATE locked SET id = 3 WHERE id = 2", NONE_GIVEN);
+    assert_int_equal(db->driver->part_begin(db, "part"), STATUS_OK);
+    suite_fails(db, change, NONE_GIVEN, STATUS_AWAY, SQL_ERROR_LOCKED);
+    assert_false(db->driver->is_open(db));
+    db->driver->part_drop(db, "part");
+    assert_false(db->driver->is_open(db));
+    assert_int_equal(db->driver->part_begin(db, "part"), STATUS_AWAY);
+    assert_int_equal(db->driver->commit(db), STATUS_AWAY);
+    db->driver->rollback(db);
+    suite_commit(other);
+    suite_close(other);
+    suite_begin(db);
+    suite_do(db, "UPDATE locked SET id = 1 WHERE id = 11", NONE_GIVEN);
+    suite_commit(db);
+    assert_int_equal(suite_number(db, "SELECT sum(id) FROM locked", NONE_GIVEN), 3);
+    suite_close(db);
+}
+
 static int postgres_only(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +337,7 @@ static int postgres_only(void)
         cmocka_unit_test(server_that_hangs_is_given_up),
         cmocka_unit_test(statement_whose_columns_were_changed_is_prepared_again),
         cmocka_unit_test(failed_transaction_says_why_until_it_is_rolled_back),
+        cmocka_unit_test(transaction_that_waited_too_long_is_given_up_as_a_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,16 +25,16 @@ static const struct fault faults[] = {
     { 1364, SQL_ERROR_CHECK, false },                                   /* no default */
     { 1366, SQL_ERROR_CHECK, false },                                   /* wrong kind of value */
     { 1406, SQL_ERROR_CHECK, false },                                   /* too long */
-    { 1690, SQL_ERROR_CHECK, false }, /* a sum or difference out of range */
-    { 3819, SQL_ERROR_CHECK, false }, /* CHECK, MySQL */
-    { 4025, SQL_ERROR_CHECK, false }, /* CHECK, MariaDB */
-    { 1020, SQL_ERROR_AGAIN, false }, /* a row has changed since it was read */
-    { 1205, SQL_ERROR_AGAIN, false }, /* waited too long for a lock */
-    { 1213, SQL_ERROR_AGAIN, false }, /* deadlock */
-    { 1021, SQL_ERROR_AWAY, false },  /* disk full */
-    { 1026, SQL_ERROR_AWAY, false },  /* error while writing a file */
-    { 1030, SQL_ERROR_AWAY, false },  /* from the engine; mostly a full disk */
-    { 1037, SQL_ERROR_AWAY, false },  /* out of memory */
+    { 1690, SQL_ERROR_CHECK, false },  /* a sum or difference out of range */
+    { 3819, SQL_ERROR_CHECK, false },  /* CHECK, MySQL */
+    { 4025, SQL_ERROR_CHECK, false },  /* CHECK, MariaDB */
+    { 1020, SQL_ERROR_AGAIN, false },  /* a row has changed since it was read */
+    { 1205, SQL_ERROR_LOCKED, false }, /* waited too long for a lock */
+    { 1213, SQL_ERROR_AGAIN, false },  /* deadlock */
+    { 1021, SQL_ERROR_AWAY, false },   /* disk full */
+    { 1026, SQL_ERROR_AWAY, false },   /* error while writing a file */
+    { 1030, SQL_ERROR_AWAY, false },   /* from the engine; mostly a full disk */
+    { 1037, SQL_ERROR_AWAY, false },   /* out of memory */
     { 1038, SQL_ERROR_AWAY, false }, { 1040, SQL_ERROR_AWAY, true }, /* too many connections */
     { 1041, SQL_ERROR_AWAY, false },
     { 1044, SQL_ERROR_AWAY, false }, /* not allowed: an operator can give the right back */
@@ -108,6 +108,7 @@ enum status mysql_status_of(enum sql_error error)
         [SQL_ERROR_UNIQUE] = STATUS_REFUSED,
         [SQL_ERROR_CHECK] = STATUS_REFUSED,
         [SQL_ERROR_AGAIN] = STATUS_AWAY,
+        [SQL_ERROR_LOCKED] = STATUS_AWAY,
         [SQL_ERROR_AWAY] = STATUS_AWAY,
         [SQL_ERROR_CORRUPT] = STATUS_CORRUPT,
         [SQL_ERROR_MADE] = STATUS_CORRUPT,
@@ -149,7 +150,7 @@ enum status mysql_failed(
         words_of(number, error, message), number);
     if (mysql_is_lost(number)) {
         mysql_session_close(connection);
-    } else if (error == SQL_ERROR_AGAIN && connection->is_begun) {
+    } else if ((error == SQL_ERROR_AGAIN || error == SQL_ERROR_LOCKED) && connection->is_begun) {
         /* A deadlock has rolled back everything, a lock that was waited for maybe only the
          * statement: now both have. If even this fails, closing does it. */
         if (mysql_real_query(connection->mysql, "ROLLBACK", 8) != 0)

@@ -12,7 +12,7 @@
  *     conflict, is lost
  *   - a writer's statement may take MYSQL_READ_S, a reader's MYSQL_READER_READ_S, a script as long as
  *     it likes; the network is found dead within MYSQL_DEAD_S
- *   - SQL_ERROR_AGAIN: the driver has given up the whole transaction already
+ *   - SQL_ERROR_AGAIN: the driver has given up the whole transaction already, as with SQL_ERROR_LOCKED
  *
  * Thread: as store/driver.h says. Errors of mysql_store_connect: STATUS_BAD_INPUT: the URL.
  * STATUS_REFUSED: the server does not let us in, or is set so that it could lose what it has

@@ -18,24 +18,24 @@ struct error_class {
  * them. */
 static const struct error_class classes[] = {
     { "23505", SQL_ERROR_UNIQUE }, { "23", SQL_ERROR_CHECK }, /* integrity constraint */
-    { "22", SQL_ERROR_CHECK },    /* data: too long, out of range, not UTF-8 */
-    { "P0", SQL_ERROR_CHECK },    /* said by a trigger */
-    { "40003", SQL_ERROR_AWAY },  /* not known whether it was done */
-    { "40", SQL_ERROR_AGAIN },    /* serialization, deadlock */
-    { "55P03", SQL_ERROR_AGAIN }, /* POSTGRES_LOCK_MS */
-    { "0A000", SQL_ERROR_AGAIN }, /* a cached plan, after a change of tables: in a new session */
-    { "26", SQL_ERROR_AGAIN },    /* no such prepared statement: in a new session */
-    { "25006", SQL_ERROR_AWAY },  /* read-only: a standby */
-    { "25P0", SQL_ERROR_AWAY },   /* the server has ended an idle transaction */
-    { "42501", SQL_ERROR_AWAY },  /* no right to it */
-    { "08", SQL_ERROR_AWAY },     /* connection */
-    { "28", SQL_ERROR_AWAY },     /* who we are */
-    { "3D", SQL_ERROR_AWAY },     /* no such database */
-    { "53", SQL_ERROR_AWAY },     /* disk, memory, connections */
-    { "54", SQL_ERROR_AWAY },     /* limits of the server */
-    { "55", SQL_ERROR_AWAY },     /* in use */
-    { "57", SQL_ERROR_AWAY },     /* stopped by somebody */
-    { "58", SQL_ERROR_AWAY },     /* the server's system */
+    { "22", SQL_ERROR_CHECK },     /* data: too long, out of range, not UTF-8 */
+    { "P0", SQL_ERROR_CHECK },     /* said by a trigger */
+    { "40003", SQL_ERROR_AWAY },   /* not known whether it was done */
+    { "40", SQL_ERROR_AGAIN },     /* serialization, deadlock */
+    { "55P03", SQL_ERROR_LOCKED }, /* POSTGRES_LOCK_MS */
+    { "0A000", SQL_ERROR_AGAIN },  /* a cached plan, after a change of tables: in a new session */
+    { "26", SQL_ERROR_AGAIN },     /* no such prepared statement: in a new session */
+    { "25006", SQL_ERROR_AWAY },   /* read-only: a standby */
+    { "25P0", SQL_ERROR_AWAY },    /* the server has ended an idle transaction */
+    { "42501", SQL_ERROR_AWAY },   /* no right to it */
+    { "08", SQL_ERROR_AWAY },      /* connection */
+    { "28", SQL_ERROR_AWAY },      /* who we are */
+    { "3D", SQL_ERROR_AWAY },      /* no such database */
+    { "53", SQL_ERROR_AWAY },      /* disk, memory, connections */
+    { "54", SQL_ERROR_AWAY },      /* limits of the server */
+    { "55", SQL_ERROR_AWAY },      /* in use */
+    { "57", SQL_ERROR_AWAY },      /* stopped by somebody */
+    { "58", SQL_ERROR_AWAY },      /* the server's system */
 };
 
 static enum sql_error error_of(const char *state)
@@ -94,6 +94,7 @@ enum status postgres_failed(struct postgres *postgres, PGresult *result)
         error = SQL_ERROR_AWAY;
     const enum status status = postgres_fail(postgres, status_of(error), error, message);
     postgres->spoiled = status;
+    postgres->is_given_up |= error == SQL_ERROR_LOCKED;
     if (ended)
         log_warn("store", "the connection to the database was lost: %s", postgres->message);
     if (ended || stale)

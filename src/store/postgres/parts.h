@@ -40,6 +40,7 @@ struct postgres {
     uint32_t answer_ms;   /* how long a statement waits for its answer */
     bool is_silent;       /* the last one got none in time */
     bool is_begun;        /* between begin and commit or rollback, as the caller sees it */
+    bool is_given_up;     /* the rest of this transaction must not wait for the same lock again */
     enum status spoiled; /* what the statement said that spoiled this transaction or part; or STATUS_OK */
     bool is_warned; /* the server warned since this was cleared */
     uint32_t matched;

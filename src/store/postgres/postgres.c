@@ -35,6 +35,7 @@ static enum status transaction_begin(struct sql_connection *connection, const ch
     if (status == STATUS_OK)
         status = postgres_run(postgres, sql);
     postgres->is_begun = status == STATUS_OK;
+    postgres->is_given_up = false;
     postgres->spoiled = STATUS_OK;
     return status;
 }
@@ -114,14 +115,15 @@ static enum status postgres_part_keep(struct sql_connection *connection, const c
 static void postgres_part_drop(struct sql_connection *connection, const char *name)
 {
     struct postgres *postgres = postgres_of(connection);
-    if (postgres->is_begun && postgres->session != NULL && part_run(postgres, PART_DROP, name) == STATUS_OK)
+    if (postgres->is_begun && postgres->session != NULL && !postgres->is_given_up
+        && part_run(postgres, PART_DROP, name) == STATUS_OK)
         postgres->spoiled = STATUS_OK;
 }
 
 static bool postgres_is_open(const struct sql_connection *connection)
 {
     const struct postgres *postgres = (const struct postgres *)(const void *)connection;
-    if (!postgres->is_begun || postgres->session == NULL)
+    if (!postgres->is_begun || postgres->session == NULL || postgres->is_given_up)
         return false;
     const PGTransactionStatusType status = PQtransactionStatus(postgres->session);
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;

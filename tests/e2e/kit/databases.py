@@ -79,9 +79,29 @@ def holding(kind, name, sql):
         yield  # then its input ends, and the session with it
 
 
+@contextlib.contextmanager
+def file_locked(path):
+    """The server may write between the tries to lock the file."""
+    connection = sqlite3.connect(path, timeout=60, isolation_level=None)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("ROLLBACK")
+    finally:
+        connection.close()
+
+
+def orders_locked(server):
+    """with orders_locked(…): no order of now can be changed; SQLite: nothing can."""
+    kind, url = server.settings.get("store.kind", "sqlite"), server.settings.get("store.url", "")
+    if kind == "sqlite":
+        return file_locked(os.path.join(server.data, "stampede.db"))
+    return holding(kind, url.partition("?")[0].rpartition("/")[2], "SELECT ticket FROM orders FOR UPDATE")
+
+
 # For planting what the rules of the tables forbid. PostgreSQL keeps its CHECKs.
 WITHOUT_RULES = {"postgres": "SET session_replication_role = replica;",
-                 "mysql": "SET foreign_key_checks = 0, check_constraint_checks = 0, sql_mode = 'PIPES_AS_CONCAT';"}
+                 "mysql": "SET foreign_key_checks = 0, check_constraint_checks = 0, sql_mode = 'PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES';"}
 
 
 def literal(value):
@@ -128,6 +148,11 @@ def sql_run(server, statements):
     else:
         answer = client(kind, url.partition("?")[0].rpartition("/")[2], sql=text)
     return [row_read(line) for line in answer.splitlines()]
+
+
+def hex_of(server, column):
+    """An expression: the bytes of a column in hexadecimal."""
+    return f"encode({column}, 'hex')" if server.settings.get("store.kind") == "postgres" else f"hex({column})"
 
 
 def migrate(server):

@@ -2,9 +2,9 @@
 """From an order back to the shop's own customer: the name of the shop's token is kept sealed and shown to the shop, with where the
 order goes, in the admin API and in webhooks; an offer to somebody who waited is an event of its own."""
 import os
-import sqlite3
 import time
 
+from kit.databases import hex_of
 from kit.harness import Buyer, Server, equal, eventually, jwt, rule, run, temp_folder, true
 from kit.webhook_receiver import Receiver, settings_for
 
@@ -66,9 +66,7 @@ def names_are_sealed_in_the_database_and_survive_a_restart():
     eventually(lambda: shown(order["order"])["customer"] == "somebody@shop.example")
     server.restart(kill=True)
     equal(shown(order["order"])["customer"], "somebody@shop.example")
-    base = sqlite3.connect(os.path.join(server.data, "stampede.db"))
-    rows = [bytes(row[0]) for row in base.execute("SELECT sealed FROM customers")]
-    base.close()
+    rows = [bytes.fromhex(str(row[0])) for row in server.sql(f"SELECT {hex_of(server, 'sealed')} FROM customers")]
     true(len(rows) >= 2 and not any(b"shop.example" in row for row in rows), "a name can be read in the file")
     for name in os.listdir(server.data):
         path = os.path.join(server.data, name)

@@ -2,9 +2,9 @@
 """Payments, cancels and joins of the waitlist that come together share a commit, and nothing is told before it."""
 import json
 import socket
-import sqlite3
 import threading
 
+from kit.databases import orders_locked
 from kit.harness import Buyer, Closed, NO_LIMITS, Server, equal, eventually, problem, request_bytes, rule, run, true
 
 MANY = 80
@@ -110,18 +110,8 @@ def one_that_is_refused_takes_nobody_with_it():
 @rule
 def while_the_database_is_locked_nothing_is_done_and_all_hear_so():
     orders = orders_of(item_with(10), 10)
-    other = sqlite3.connect(f"{server.data}/stampede.db", isolation_level=None)
-
-    def lock():
-        try:
-            other.execute("BEGIN IMMEDIATE")
-            return True
-        except sqlite3.OperationalError:
-            return False  # the server writes just now
-    eventually(lock)
-    replies = all_at_once([pay_bytes(order) for _, order in orders])
-    other.execute("ROLLBACK")
-    other.close()
+    with orders_locked(server):
+        replies = all_at_once([pay_bytes(order) for _, order in orders])
     for reply in replies:
         problem(reply, 503, "unavailable")
     for _, order in orders:

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a sale is over its buyers are listed in the background; their orders are shown before, meanwhile and after."""
-import os
-import sqlite3
 
 from kit.harness import Buyer, Server, equal, eventually, rule, run, true
 from kit.push_client import Push
@@ -17,9 +15,7 @@ for buyer in buyers:
 
 
 def listed(item):
-    with sqlite3.connect(f"file:{os.path.join(server.data, 'stampede.db')}?mode=ro", uri=True) as database:
-        [(is_listed,)] = database.execute("SELECT buyers_listed FROM items WHERE id = ?", (item,))
-        return bool(is_listed)
+    return bool(server.sql(("SELECT buyers_listed FROM items WHERE id = ?", (item,)))[0][0])
 
 
 def shown(buyer):

@@ -4,10 +4,10 @@ import json
 import os
 import selectors
 import socket
-import sqlite3
 import threading
 import time
 
+from kit.databases import orders_locked
 from kit.harness import equal, eventually, request_bytes, rule, run, true
 from kit.paying import becomes, bought, order_do, payment_id, server, signed, view
 
@@ -63,11 +63,8 @@ def a_callback_is_acknowledged_only_when_it_is_stored():
     reference = server.admin("GET", f"/orders/{order['order']}/payments").json()["payments"][0]["reference"]
     body = json.dumps({"state": "captured", "id": payment_id(reply), "reference": reference,
                        "currency": order["currency"], "amount": order["amount"]}).encode()
-    database = sqlite3.connect(os.path.join(server.data, "stampede.db"), timeout=10, isolation_level=None)
-    database.execute("begin immediate")  # no write of the server gets through
-    away = server.request("POST", path, body, signed(secret, "POST", path, body))
-    database.execute("rollback")
-    database.close()
+    with orders_locked(server):
+        away = server.request("POST", path, body, signed(secret, "POST", path, body))
     equal(away.status, 503, "the provider would not send it again")
     true(away.headers.get("retry-after"), away.headers)
     equal(view(buyer, order)["state"], "pending")

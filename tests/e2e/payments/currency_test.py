@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Currencies: a price is in an active code of ISO 4217 or it is refused; what an old database holds breaks no answer."""
-import os
-import sqlite3
 
 from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
 
@@ -41,8 +39,7 @@ def an_unknown_currency_of_an_old_database_breaks_no_answer():
     equal(buyer.buy(item).status, 202)
     eventually(lambda: server.admin_ok("GET", f"/orders?item={item}")["orders"])
     server.stop()
-    with sqlite3.connect(os.path.join(server.data, "stampede.db")) as database:
-        database.execute("UPDATE products SET currency = ? WHERE id = (SELECT product FROM items WHERE id = ?)", (BAD, item))
+    server.sql(("UPDATE products SET currency = ? WHERE id = (SELECT product FROM items WHERE id = ?)", (BAD, item)))
     server.start()
     shown = eventually(lambda: (reply := server.get(f"/v1/items/{item}")).status == 200 and reply.json())
     equal((shown["currency"], "minor_units" in shown), (BAD, False))
@@ -60,8 +57,7 @@ def an_item_in_an_unknown_currency_can_be_preheated_and_read_again():
     sale, product = server.sale(start_in_ms=600000), server.product()
     item = server.item(sale, product)
     server.stop()
-    with sqlite3.connect(os.path.join(server.data, "stampede.db")) as database:
-        database.execute("UPDATE products SET currency = ? WHERE id = ?", (BAD, product))
+    server.sql(("UPDATE products SET currency = ? WHERE id = ?", (BAD, product)))
     server.start()
     server.publish(sale)
     server.restart(kill=True)  # the log has it, and can be read

@@ -46,6 +46,8 @@ static void deadlock_is_repeated_five_times(void **state)
     assert_int_equal(tries_of(store, false, STATUS_REFUSED, &told), 1);
     error_now = SQL_ERROR_AWAY; /* it can't be reached: at once is no use */
     assert_int_equal(tries_of(store, true, STATUS_AWAY, &told), 1);
+    error_now = SQL_ERROR_LOCKED; /* it has waited */
+    assert_int_equal(tries_of(store, true, STATUS_AWAY, &told), 1);
     store->connection = &to_one;
     error_now = SQL_ERROR_AGAIN;
     assert_int_equal(tries_of(store, true, STATUS_AWAY, &told), 1);
