@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { PURCHASES = 32 * 1024, UNITS = 10 * 1000 * 1000 };
+enum { PURCHASES = 16 * 1024, UNITS = 10 * 1000 * 1000 };
 
 static struct pair pair;
 
@@ -68,27 +68,62 @@ static bool call_time(struct runner *runner, item_id item, uint32_t batch, uint6
     return true;
 }
 
+/* The yardstick: microseconds of processor a purchase, as many at once; 0: there is none. */
+static double plain_us(struct runner *runner, bool sold_out, uint32_t batch, uint64_t *next)
+{
+    if (runner->plain == NULL)
+        return 0;
+    runner->plain(runner, sold_out, ++*next, 1); /* loads it */
+    const double before_us = runner->cpu_us(runner);
+    for (uint32_t left = PURCHASES; left > 0; left -= batch) {
+        invariant(runner->plain(runner, sold_out, *next + 1, batch) == (sold_out ? 0 : batch));
+        *next += batch;
+    }
+    return (runner->cpu_us(runner) - before_us) / PURCHASES;
+}
+
+static bool row_print(struct runner *runner, item_id item, uint32_t batch, uint64_t *next)
+{
+    uint64_t ns = 0;
+    const double yard_us = plain_us(runner, item != 1, batch, next);
+    const double before_us = runner->cpu_us(runner);
+    for (uint32_t left = PURCHASES; left > 0; left -= batch)
+        if (!call_time(runner, item, batch, next, &ns))
+            return false;
+    const double us = (runner->cpu_us(runner) - before_us) / PURCHASES;
+    printf("%s in calls of %2u: %7.0f calls/s, %7.0f purchases/s, %6.2f us of processor each",
+        item == 1 ? "wins    " : "refusals", batch, (double)PURCHASES / batch * 1e9 / (double)ns,
+        PURCHASES * 1e9 / (double)ns, us);
+    if (yard_us > 0)
+        printf("; plain script %6.2f us: %.2f times", yard_us, us / yard_us);
+    printf("\n");
+    return true;
+}
+
+static void bytes_print(struct runner *runner, uint32_t tickets)
+{
+    if (runner->bytes == NULL)
+        return;
+    for (uint32_t key = SCRIPT_KEY_USERS; key < SCRIPT_KEYS; key++)
+        printf("%s %.0f bytes a ticket\n", script_key_names[key],
+            (double)runner->bytes(runner, key) / tickets);
+}
+
 int bench_run(struct runner *runner)
 {
     static const uint32_t batches[] = { 1, 16, 64 };
+    enum { BATCHES = sizeof batches / sizeof *batches };
     uint64_t next = 0;
+    bool good = true;
     static_assert(ANSWER_WON == 1 && ANSWER_SOLD_OUT == 8, "the first digit of the answer");
     sale_make(runner);
-    for (item_id item = 1; item <= 2; item++)
-        for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
-            uint64_t ns = 0;
-            const double cpu_us = runner->cpu_us(runner);
-            for (uint32_t left = PURCHASES; left > 0; left -= batches[i])
-                if (!call_time(runner, item, batches[i], &next, &ns)) {
-                    printf("FAIL: another answer than expected\n");
-                    return 1;
-                }
-            printf("%s in calls of %2u: %8.0f calls/s, %8.0f purchases/s, %6.2f us of processor a "
-                   "purchase\n",
-                item == 1 ? "wins    " : "refusals", batches[i],
-                (double)PURCHASES / batches[i] * 1e9 / (double)ns, PURCHASES * 1e9 / (double)ns,
-                (runner->cpu_us(runner) - cpu_us) / PURCHASES);
-        }
+    for (item_id item = 1; item <= 2 && good; item++)
+        for (size_t i = 0; i < BATCHES && good; i++)
+            good = row_print(runner, item, batches[i], &next);
+    if (good)
+        bytes_print(runner, BATCHES * PURCHASES);
+    else
+        printf("FAIL: another answer than expected\n");
     pair_close(&pair);
-    return 0;
+    return good ? 0 : 1;
 }

@@ -36,6 +36,10 @@ struct runner {
     const struct map *(*hash)(struct runner *runner, enum script_key key);
     void (*entry)(struct runner *runner, struct entry *entry);
     double (*cpu_us)(struct runner *runner); /* what runs the script has used so far */
+    /* Only on a server, else NULL: purchases by the script of bench/peers/deduct.lua, the yardstick, and how
+     * many were won; the bytes of a key. */
+    uint32_t (*plain)(struct runner *runner, bool sold_out, uint64_t first_user, uint32_t count);
+    uint64_t (*bytes)(struct runner *runner, enum script_key key);
     void (*close)(struct runner *runner);
 };
 

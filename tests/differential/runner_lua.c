@@ -323,7 +323,7 @@ struct runner *runner_lua_open(struct span script)
     struct lua_runner *runner = calloc(1, sizeof *runner);
     invariant(runner != NULL);
     runner->runner = (struct runner){ lua_clear, lua_put, lua_call_script, lua_hash, lua_entry,
-        lua_cpu_us, lua_end };
+        lua_cpu_us, NULL, NULL, lua_end };
     runner->lua = luaL_newstate();
     invariant(runner->lua != NULL);
     libraries_open(runner->lua);

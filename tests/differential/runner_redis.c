@@ -18,6 +18,7 @@ struct redis_runner {
     struct map hashes[SCRIPT_HASHES]; /* as they were when they were asked for */
     redisReply *last;                 /* texts of the reply before live here */
     uint32_t puts;                    /* sent, not answered yet */
+    char plain_sha[SCRIPT_SHA_DIGITS + 1];
 };
 
 /* A server that is gone is no difference: it ends the test. */
@@ -176,6 +177,58 @@ static double redis_cpu_us(struct runner *base)
     return seconds * 1e6;
 }
 
+static void plain_load(struct redis_runner *runner)
+{
+    char text[4096];
+    FILE *file = fopen("bench/peers/deduct.lua", "re");
+    const size_t size = file == NULL ? 0 : fread(text, 1, sizeof text, file);
+    if (file != NULL)
+        fclose(file);
+    if (size == 0 || size == sizeof text) {
+        fprintf(stderr,
+            "differential: can't read bench/peers/deduct.lua; run it at the top of the sources\n");
+        exit(1);
+    }
+    redisReply *sha =
+        must(runner, redisCommand(runner->context, "SCRIPT LOAD %b", text, size), REDIS_REPLY_STRING);
+    snprintf(runner->plain_sha, sizeof runner->plain_sha, "%s", sha->str);
+    freeReplyObject(sha);
+    freeReplyObject(must(runner,
+        redisCommand(runner->context, "MSET plain:full 1000000000 plain:empty 0"), REDIS_REPLY_STATUS));
+}
+
+/* All are sent before the first answer is read, as our calls have all their purchases in one. */
+static uint32_t redis_plain(struct runner *base, bool sold_out, uint64_t first_user, uint32_t count)
+{
+    struct redis_runner *runner = (struct redis_runner *)base;
+    uint32_t won = 0;
+    puts_flush(runner);
+    if (runner->plain_sha[0] == 0)
+        plain_load(runner);
+    for (uint32_t i = 0; i < count; i++)
+        redisAppendCommand(runner->context, "EVALSHA %s 2 %s plain:users %016" PRIx64,
+            runner->plain_sha, sold_out ? "plain:empty" : "plain:full", first_user + i);
+    for (uint32_t i = 0; i < count; i++) {
+        void *answer = NULL;
+        redisGetReply(runner->context, &answer);
+        redisReply *reply = must(runner, answer, REDIS_REPLY_INTEGER);
+        won += reply->integer == 1;
+        freeReplyObject(reply);
+    }
+    return won;
+}
+
+static uint64_t redis_bytes(struct runner *base, enum script_key key)
+{
+    struct redis_runner *runner = (struct redis_runner *)base;
+    redisReply *reply =
+        must(runner, redisCommand(runner->context, "MEMORY USAGE %s SAMPLES 0", runner->keys[key]),
+            REDIS_REPLY_INTEGER);
+    const uint64_t bytes = (uint64_t)reply->integer;
+    freeReplyObject(reply);
+    return bytes;
+}
+
 static bool server_connect(struct redis_runner *runner, const char *address)
 {
     char host[64] = "";
@@ -200,7 +253,7 @@ struct runner *runner_redis_open(const char *address, struct span script)
     struct redis_runner *runner = calloc(1, sizeof *runner);
     invariant(runner != NULL);
     runner->runner = (struct runner){ redis_clear, redis_put, redis_call_script, redis_hash,
-        redis_entry, redis_cpu_us, redis_end };
+        redis_entry, redis_cpu_us, redis_plain, redis_bytes, redis_end };
     if (!server_connect(runner, address)) {
         free(runner);
         return NULL;
