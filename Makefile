@@ -276,6 +276,7 @@ define DIFFERENTIAL_TESTS
 parallel 600 differential/lua $(call differential,release) --commands 200000
 parallel 600 differential/lua:asan $(call differential,asan) --commands 20000 --from 100000
 parallel 600 differential/redis tools/with-redis $(call differential,release) --server --commands 10000
+parallel 600 differential/redis:asan tools/with-redis $(call differential,asan) --server --commands 2000
 parallel 600 differential/redis-cost tools/with-redis $(call differential,release) --server --bench
 
 endef

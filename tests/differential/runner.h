@@ -11,6 +11,7 @@
 enum {
     RUNNER_EPOCH = 3,
     RUNNER_LINES_MAX = SCRIPT_PURCHASES_MAX + 1,
+    RUNNER_WORDS_MAX = SCRIPT_PURCHASES_MAX + 2, /* one purchase too many, too */
     RUNNER_ENTRY_MAX = 64 * 1024,
     RUNNER_WRONG_MAX = 512,
 };

@@ -79,13 +79,14 @@ static void redis_call_script(
 {
     struct redis_runner *runner = (struct redis_runner *)base;
     enum { BEFORE = 3 + SCRIPT_KEYS };
-    const char *words[BEFORE + RUNNER_LINES_MAX] = { "EVALSHA", runner->sha, "5" };
-    size_t sizes[BEFORE + RUNNER_LINES_MAX] = { 7, SCRIPT_SHA_DIGITS, 1 };
+    const char *words[BEFORE + RUNNER_WORDS_MAX] = { "EVALSHA", runner->sha, "5" };
+    size_t sizes[BEFORE + RUNNER_WORDS_MAX] = { 7, SCRIPT_SHA_DIGITS, 1 };
     static_assert(SCRIPT_KEYS == 5, "the third word says how many keys follow");
     for (uint32_t key = 0; key < SCRIPT_KEYS; key++) {
         words[3 + key] = runner->keys[key];
         sizes[3 + key] = strlen(runner->keys[key]);
     }
+    invariant(count <= RUNNER_WORDS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         words[BEFORE + i] = texts[i].data;
         sizes[BEFORE + i] = texts[i].size;
