@@ -257,6 +257,7 @@ background 3600 clang-tidy $(MAKE) -j$(JOBS) -k clang-tidy
 background 1800 cppcheck $(MAKE) cppcheck
 parallel 60 tidy tools/tidy
 parallel 60 tidy-self-test tools/tidy --self-test
+parallel 120 layout python3 tests/bars/check_rooms.py --bars 1,3
 parallel 60 run-tests-self-test tools/run-tests --self-test
 parallel 60 mutate-self-test tools/mutate --self-test
 parallel 60 mutation/rows-fit tools/mutate --check

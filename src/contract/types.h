@@ -28,9 +28,7 @@ struct position {
 };
 enum { SEQ_BITS = 43 }; /* more than eight million million records */
 #define SEQ_MAX (((uint64_t)1 << SEQ_BITS) - 1)
-enum {
-    PART_EMBEDDED = 0
-}; /* one machine: the whole shop is one partition, its log is the journal */
+enum { PART_EMBEDDED = 0 }; /* one machine: the shop is one partition, its log the journal */
 
 #define TICKET_NUMBER_MAX UINT32_MAX /* of partition 0: the inventory keeps numbers in 32 bits */
 enum { CHANNEL_SAFETY = 255 };       /* as a place in MOVE and SETTLE: the safety stock */

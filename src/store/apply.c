@@ -425,10 +425,10 @@ enum status store_apply(struct order_store *handle, const struct queue_record *r
         return STATUS_OK;
     struct store_tries tries = { .repeatable = true };
     enum status status;
-    do {
+    STORE_TRIES (store, &tries, &status) {
         status = apply_try(batch, records, dispositions, count, gathers);
         if (status == STATUS_REFUSED && gathers)
             status = apply_try(batch, records, dispositions, count, false);
-    } while (store_again(store, &tries, &status));
+    }
     return status;
 }

@@ -100,12 +100,12 @@ enum status store_audit_append(struct order_store *handle, const struct audit_en
         return store_audit_add(store, entry);
     struct store_tries tries = { 0 };
     enum status status;
-    do {
+    STORE_TRIES (store, &tries, &status) {
         status = store_begin(store);
         if (status == STATUS_OK)
             status = store_audit_add(store, entry);
         status = store_end(store, status);
-    } while (store_again(store, &tries, &status));
+    }
     return status;
 }
 

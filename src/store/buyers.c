@@ -131,9 +131,8 @@ enum status store_buyers_list(struct order_store *handle, uint64_t over_ms, bool
 {
     struct store_tries tries = { 0 };
     enum status status;
-    do
+    STORE_TRIES (store_of(handle), &tries, &status)
         status = list_once(store_of(handle), over_ms, more);
-    while (store_again(store_of(handle), &tries, &status));
     return status;
 }
 

@@ -62,15 +62,23 @@ enum status store_next_id(struct store *store, enum store_counted counted, uint6
     return status;
 }
 
-/* The row was inserted under a number that is taken. True: once more. */
-static bool number_again(enum status *status, uint32_t *tries)
+/* STATUS_CONFLICT: the number is taken. */
+typedef enum status numbered_write(struct store *, uint64_t id, const void *row);
+
+/* *id: the number that the row was given; else as it was. */
+static enum status numbered_insert(struct store *store, enum store_counted counted,
+    numbered_write *write, const void *row, uint32_t *id)
 {
-    if (*status != STATUS_CONFLICT)
-        return false;
-    if (++*tries < NUMBER_TRIES_MAX)
-        return true;
-    *status = STATUS_AWAY;
-    return false;
+    enum status status = STATUS_CONFLICT;
+    uint64_t next = 0;
+    for (uint32_t tries = 0; tries < NUMBER_TRIES_MAX && status == STATUS_CONFLICT; tries++) {
+        status = store_next_id(store, counted, &next);
+        if (status == STATUS_OK)
+            status = write(store, next, row);
+    }
+    if (status == STATUS_OK)
+        *id = (uint32_t)next;
+    return status == STATUS_CONFLICT ? STATUS_AWAY : status;
 }
 
 /* One row with exactly this id: the list from the id before it. *found: the id of that row. */
@@ -88,24 +96,20 @@ static const struct sql_columns product_columns = COLUMNS(product, FIELD(product
     FIELD(product, name), FIELD(product, description), FIELD(product, images),
     FIELD(product, currency), FIELD(product, list_price), FIELD(product, texts));
 
+static enum status product_write(struct store *store, uint64_t id, const void *row)
+{
+    const struct product *product = row;
+    return sql_do_one(store,
+        "INSERT INTO products(id, name, description, images, currency, list_price, texts)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(id) DO NOTHING",
+        VALUES(U64(id), TEXT(product->name), TEXT(product->description), TEXT(product->images),
+            TEXT(product->currency), U64(product->list_price), TEXT(product->texts)),
+        STATUS_CONFLICT);
+}
+
 enum status store_product_insert(struct order_store *handle, struct product *product)
 {
-    struct store *store = store_of(handle);
-    uint64_t id = 0;
-    uint32_t tries = 0;
-    enum status status;
-    do {
-        status = store_next_id(store, STORE_PRODUCTS, &id);
-        if (status == STATUS_OK)
-            status = sql_do_one(store,
-                "INSERT INTO products(id, name, description, images, currency, list_price, texts)"
-                " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(id) DO NOTHING",
-                VALUES(U64(id), TEXT(product->name), TEXT(product->description), TEXT(product->images),
-                    TEXT(product->currency), U64(product->list_price), TEXT(product->texts)),
-                STATUS_CONFLICT);
-    } while (number_again(&status, &tries));
-    product->id = status == STATUS_OK ? (uint32_t)id : product->id;
-    return status;
+    return numbered_insert(store_of(handle), STORE_PRODUCTS, product_write, product, &product->id);
 }
 
 enum status store_products(struct order_store *handle, uint32_t after, struct product *products,
@@ -144,22 +148,18 @@ static const struct sql_columns sale_columns = COLUMNS(sale, FIELD(sale, id), FI
     FIELD(sale, terms_lsn), FIELD(sale, cooldown_s), FIELD(sale, return_draw_ms),
     FIELD(sale, archived), FIELD(sale, start_draw_ms), FIELD(sale, room_message), FIELD(sale, texts));
 
+static enum status sale_write_new(struct store *store, uint64_t id, const void *row)
+{
+    return sale_write(store, sale_insert, id, row, STATUS_CONFLICT);
+}
+
 enum status store_sale_insert(struct order_store *handle, struct sale *sale)
 {
-    struct store *store = store_of(handle);
-    uint64_t id = 0;
-    uint32_t tries = 0;
-    enum status status;
-    do {
-        status = store_next_id(store, STORE_SALES, &id);
-        if (status == STATUS_OK)
-            status = sale_write(store, sale_insert, id, sale, STATUS_CONFLICT);
-    } while (number_again(&status, &tries));
-    if (status != STATUS_OK)
-        return status;
-    sale->id = (sale_id)id;
-    sale->gate = GATE_SCHEDULED;
-    return STATUS_OK;
+    const enum status status =
+        numbered_insert(store_of(handle), STORE_SALES, sale_write_new, sale, &sale->id);
+    if (status == STATUS_OK)
+        sale->gate = GATE_SCHEDULED;
+    return status;
 }
 
 enum status store_sale_update(struct order_store *handle, const struct sale *sale)
@@ -215,8 +215,9 @@ const struct sql_columns store_item_columns = COLUMNS(item, FIELD(item, id), FIE
     FIELD(item, safety), FIELD(item, version), FIELD(item, preheated), FIELD(item, channel_units),
     FIELD(item, deduct_on_payment), FIELD(item, currency));
 
-static enum status item_write(struct store *store, uint64_t id, const struct item *item)
+static enum status item_write(struct store *store, uint64_t id, const void *row)
 {
+    const struct item *item = row;
     return sql_do_one(store,
         "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
         " locked, sold, sold_before, written_off, safety, " CHANNEL_COLUMNS ", deduct_on_payment,"
@@ -231,18 +232,10 @@ static enum status item_write(struct store *store, uint64_t id, const struct ite
 
 enum status store_item_insert(struct order_store *handle, struct item *item)
 {
-    struct store *store = store_of(handle);
-    uint64_t id = 0;
-    uint32_t tries = 0;
-    enum status status;
-    do {
-        status = store_next_id(store, STORE_ITEMS, &id);
-        if (status == STATUS_OK)
-            status = item_write(store, id, item);
-    } while (number_again(&status, &tries));
+    const enum status status =
+        numbered_insert(store_of(handle), STORE_ITEMS, item_write, item, &item->id);
     if (status != STATUS_OK)
         return status;
-    item->id = (item_id)id;
     item->version = 1;
     item->preheated = false;
     return STATUS_OK;
@@ -268,9 +261,8 @@ enum status store_sale_insert_with_items(
 {
     struct store_tries tries = { 0 };
     enum status status;
-    do
+    STORE_TRIES (store_of(handle), &tries, &status)
         status = sale_and_items(handle, sale, items, count);
-    while (store_again(store_of(handle), &tries, &status));
     return status;
 }
 

@@ -10,24 +10,20 @@ const char store_customers_tables[] =
     ") STRICT;"
     "CREATE INDEX waitlist_by_ticket ON waitlist(ticket){ticket} WHERE state = 2;";
 
+static enum status customer_write(struct store *store, const void *rows, uint32_t index, uint64_t now_ms)
+{
+    const struct customer *customer = (const struct customer *)rows + index;
+    return sql_do(store,
+        "INSERT INTO customers(user_id, sealed, first_ms) VALUES(?1, ?2, ?3)"
+        " ON CONFLICT(user_id) DO NOTHING",
+        VALUES(U64(customer->user), BLOB(customer->sealed, customer->bytes), U64(now_ms)));
+}
+
 static enum status customers_put(
     struct order_store *handle, const struct customer *customers, uint32_t count, uint64_t now_ms)
 {
-    struct store *store = store_of(handle);
     invariant(count <= CUSTOMERS_PUT_MAX);
-    struct store_tries tries = { 0 };
-    enum status status;
-    do {
-        status = store_begin(store);
-        for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-            status = sql_do(store,
-                "INSERT INTO customers(user_id, sealed, first_ms) VALUES(?1, ?2, ?3)"
-                " ON CONFLICT(user_id) DO NOTHING",
-                VALUES(U64(customers[i].user), BLOB(customers[i].sealed, customers[i].bytes),
-                    U64(now_ms)));
-        status = store_end(store, status);
-    } while (store_again(store, &tries, &status));
-    return status;
+    return store_rows_write(store_of(handle), customer_write, customers, count, now_ms);
 }
 
 static enum status sealed_take(struct sql_row *row, void *out)

@@ -153,9 +153,8 @@ enum status store_dead_letter_decide(
     struct store *store = store_of(handle);
     struct store_tries tries = { 0 };
     enum status status;
-    do
+    STORE_TRIES (store, &tries, &status)
         status = decide_once(store, decision, refusal);
-    while (store_again(store, &tries, &status));
     if (status != STATUS_REFUSED)
         return status;
     const enum status noted = reason_note(store, decision->id, refusal->text);

@@ -61,9 +61,8 @@ enum status store_details_set(struct order_store *handle, ticket_number ticket,
 {
     struct store_tries tries = { .repeatable = true };
     enum status status;
-    do
+    STORE_TRIES (store_of(handle), &tries, &status)
         status = details_set_once(handle, ticket, details, now_ms, after);
-    while (store_again(store_of(handle), &tries, &status));
     return status;
 }
 

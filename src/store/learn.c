@@ -80,11 +80,11 @@ enum status store_payment_learn(struct order_store *handle, const struct payment
     struct store_tries tries = { .repeatable = true };
     uint8_t first = LEARN_REPEATED;
     enum status status;
-    do {
+    STORE_TRIES (store, &tries, &status) {
         status = learn_once(store, news, payment, after, answer);
         if (status == STATUS_UNKNOWN && first == LEARN_REPEATED)
             first = *answer;
-    } while (store_again(store, &tries, &status));
+    }
     if (*answer == LEARN_REPEATED)
         *answer = first; /* of the try that was kept */
     return status;
@@ -158,9 +158,8 @@ enum status store_payment_relink(struct order_store *handle, uint64_t id, ticket
 {
     struct store_tries tries = { .repeatable = true };
     enum status status;
-    do
+    STORE_TRIES (store_of(handle), &tries, &status)
         status = relink_once(handle, id, ticket, now_ms, after, done);
-    while (store_again(store_of(handle), &tries, &status));
     return status;
 }
 
@@ -188,8 +187,7 @@ enum status store_payment_give_back(
 {
     struct store_tries tries = { .repeatable = true };
     enum status status;
-    do
+    STORE_TRIES (store_of(handle), &tries, &status)
         status = give_back_once(handle, id, why, now_ms);
-    while (store_again(store_of(handle), &tries, &status));
     return status;
 }

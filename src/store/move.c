@@ -194,9 +194,8 @@ enum status store_orders_move(struct order_store *handle, const struct order_mov
     struct store_tries tries = { .repeatable = true };
     enum status status;
     invariant(count <= ORDER_MOVES_MAX);
-    do
+    STORE_TRIES (store, &tries, &status)
         status = moves_reference(store, moves_make(store, moves, count, after, answers));
-    while (store_again(store, &tries, &status));
     for (uint32_t i = 0; i < count && tries.unknown; i++)
         if (answers[i] == MOVE_REPEATED) /* by the try that was kept */
             answers[i] = MOVE_DONE;

@@ -65,31 +65,23 @@ static enum status outbox_due_read(struct order_store *handle, uint64_t now_ms,
         now_ms, next_ms);
 }
 
-static enum status result_write(struct store *store, const struct outbox_result *result)
+static enum status result_write(struct store *store, const void *rows, uint32_t index, uint64_t tried_ms)
 {
+    const struct outbox_result *result = (const struct outbox_result *)rows + index;
     invariant(result->state > OUTBOX_ANY && result->state < OUTBOX_STATES);
     return sql_do(store,
         "UPDATE outbox SET state = ?2, tries = tries + 1, next_ms = ?3, http_status = ?4, error"
         " = ?5, tried_ms = ?6 WHERE id = ?1 AND state = 1",
         VALUES(U64(result->id), U64(result->state),
             U64(result->state == OUTBOX_WAITING ? result->next_ms : 0),
-            U64((int64_t)result->http_status), TEXT(result->error), U64(clock_now_ms())));
+            U64((int64_t)result->http_status), TEXT(result->error), U64(tried_ms)));
 }
 
 static enum status outbox_settle_all(
     struct order_store *handle, const struct outbox_result *results, uint32_t count)
 {
-    struct store *store = store_of(handle);
     invariant(count <= OUTBOX_SETTLE_MAX);
-    struct store_tries tries = { 0 };
-    enum status status;
-    do {
-        status = store_begin(store);
-        for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-            status = result_write(store, &results[i]);
-        status = store_end(store, status);
-    } while (store_again(store, &tries, &status));
-    return status;
+    return store_rows_write(store_of(handle), result_write, results, count, clock_now_ms());
 }
 
 static enum status outbox_list_read(struct order_store *handle, enum outbox_state state,

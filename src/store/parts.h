@@ -61,11 +61,11 @@ void store_rollback(struct store *);                 /* harmless outside a trans
 bool store_is_lost(const struct store *);
 bool store_is_alone(const struct store *); /* no transaction is open: a statement is one by itself */
 const char *store_message(const struct store *); /* of the last failure */
-/* repeat.c: several connections write at once. What another one was in the way of (a deadlock, a lock that
- * was waited for too long, a row that changed although it was read) is rolled back and made again, from its
- * beginning, a few times. Within a group or a request of an administrator only its part is, if the database
- * has kept the rest. `repeatable`: also what may have been kept, because a second time it changes nothing
- * and tells the same. It locks what it changed, so it waits for a first time that is still being kept. */
+/* repeat.c: several connections write at once. What another one was in the way of (a deadlock, a row that
+ * changed although it was read) is rolled back and made again, from its beginning, a few times. Within a
+ * group or a request of an administrator only its part is, if the database has kept the rest.
+ * `repeatable`: also what may have been kept, because a second time it changes nothing and tells the same.
+ * It locks what it changed, so it waits for a first time that is still being kept. */
 struct store_tries {
     bool repeatable;
     bool unknown; /* an earlier try may have been kept */
@@ -73,6 +73,14 @@ struct store_tries {
 };
 /* After each try, which has ended. True: once more. Otherwise *status is what is to be told. */
 MUST_CHECK bool store_again(struct store *, struct store_tries *, enum status *status);
+/* Like `for`: the statement after it is one try. */
+#define STORE_TRIES(store, tries, status) \
+    for (bool is_first_try = true; is_first_try || store_again(store, tries, status); \
+         is_first_try = false)
+/* All rows of a list in one transaction, each by `write`; `with` is for that, too. */
+typedef enum status store_row_write(struct store *, const void *rows, uint32_t index, uint64_t with);
+MUST_CHECK enum status store_rows_write(
+    struct store *, store_row_write *write, const void *rows, uint32_t count, uint64_t with);
 /* Another connection has changed what was read: answers STATUS_AWAY, for store_again. */
 enum status store_conflict(struct store *);
 

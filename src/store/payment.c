@@ -209,9 +209,8 @@ static enum status payment_start(struct order_store *handle, const struct paymen
     struct store *store = store_of(handle);
     struct store_tries tries = { .repeatable = true };
     enum status status;
-    do
+    STORE_TRIES (store, &tries, &status)
         status = start_once(store, start, payment, after, answer);
-    while (store_again(store, &tries, &status));
     if (tries.unknown && *answer == START_REPEATED) /* by the try that was kept */
         *answer = START_DONE;
     return status;
@@ -239,9 +238,8 @@ static enum status payment_open(struct order_store *handle, uint64_t id, const c
 {
     struct store_tries tries = { .repeatable = true };
     enum status status;
-    do
+    STORE_TRIES (store_of(handle), &tries, &status)
         status = open_once(handle, id, provider_id, url, next_ms);
-    while (store_again(store_of(handle), &tries, &status));
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
@@ -274,9 +272,8 @@ static enum status payments_closing(struct order_store *handle, ticket_number ti
 {
     struct store_tries tries = { .repeatable = true };
     enum status status;
-    do
+    STORE_TRIES (store_of(handle), &tries, &status)
         status = closing_once(handle, ticket, reason, now_ms, live);
-    while (store_again(store_of(handle), &tries, &status));
     return status;
 }
 

@@ -131,18 +131,21 @@ static enum status repair_lock(struct store *store, const struct finding *findin
     return status;
 }
 
+static enum status repair_once(struct store *store, const struct finding *finding, uint64_t now_ms)
+{
+    enum status status = store_begin(store);
+    if (status == STATUS_OK)
+        status = repair_lock(store, finding);
+    if (status == STATUS_OK)
+        status = repair_make(store, finding, now_ms);
+    return store_end(store, status);
+}
+
 enum status store_repair(struct order_store *handle, const struct finding *finding, uint64_t now_ms)
 {
-    struct store *store = store_of(handle);
     struct store_tries tries = { 0 };
     enum status status;
-    do {
-        status = store_begin(store);
-        if (status == STATUS_OK)
-            status = repair_lock(store, finding);
-        if (status == STATUS_OK)
-            status = repair_make(store, finding, now_ms);
-        status = store_end(store, status);
-    } while (store_again(store, &tries, &status));
+    STORE_TRIES (store_of(handle), &tries, &status)
+        status = repair_once(store_of(handle), finding, now_ms);
     return status;
 }

@@ -46,3 +46,17 @@ bool store_again(struct store *store, struct store_tries *tries, enum status *st
         *status = STATUS_UNKNOWN;
     return false;
 }
+
+enum status store_rows_write(
+    struct store *store, store_row_write *write, const void *rows, uint32_t count, uint64_t with)
+{
+    struct store_tries tries = { 0 };
+    enum status status;
+    STORE_TRIES (store, &tries, &status) {
+        status = store_begin(store);
+        for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+            status = write(store, rows, i, with);
+        status = store_end(store, status);
+    }
+    return status;
+}

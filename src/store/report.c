@@ -22,24 +22,20 @@ static const char paid_at[] =
     "SELECT CASE WHEN p.captured_ms > o.created_ms THEN p.captured_ms - o.created_ms ELSE 0 END AS "
     "took" PAYMENTS_OF_SALE " ORDER BY took LIMIT 1 OFFSET ?2";
 
+static enum status count_write(struct store *store, const void *rows, uint32_t index, uint64_t sale)
+{
+    const struct sale_count *count = (const struct sale_count *)rows + index;
+    return sql_do(store,
+        "INSERT INTO sale_counts(sale, layer, tally) VALUES(?1, ?2, ?3) ON CONFLICT(sale, layer) DO"
+        " UPDATE SET tally = CASE WHEN sale_counts.layer IN ('sold-out', 'opened')"
+        " THEN sale_counts.tally ELSE sale_counts.tally + excluded.tally END",
+        VALUES(U64(sale), TEXT(count->layer), U64(count->count)));
+}
+
 static enum status store_counts_add(
     struct order_store *handle, sale_id sale, const struct sale_count *counts, uint32_t count)
 {
-    struct store *store = store_of(handle);
-    struct store_tries tries = { 0 };
-    enum status status;
-    do {
-        status = store_begin(store);
-        for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-            status = sql_do(store,
-                "INSERT INTO sale_counts(sale, layer, tally) VALUES(?1, ?2, ?3) ON CONFLICT(sale, "
-                "layer) DO"
-                " UPDATE SET tally = CASE WHEN sale_counts.layer IN ('sold-out', 'opened')"
-                " THEN sale_counts.tally ELSE sale_counts.tally + excluded.tally END",
-                VALUES(U64(sale), TEXT(counts[i].layer), U64(counts[i].count)));
-        status = store_end(store, status);
-    } while (store_again(store, &tries, &status));
-    return status;
+    return store_rows_write(store_of(handle), count_write, counts, count, sale);
 }
 
 static const struct sql_columns count_columns =

@@ -7,8 +7,9 @@
 static_assert(PAYMENT_CLOSING == 3 && PAYMENT_CLOSED == 5, "said in numbers in the statements");
 
 /* An order that is not there has no payments; one that is known is not asked about. */
-static enum status search_put_one(struct store *store, const struct payment_search *search, uint64_t now_ms)
+static enum status search_write(struct store *store, const void *rows, uint32_t index, uint64_t now_ms)
 {
+    const struct payment_search *search = (const struct payment_search *)rows + index;
     struct payment payment;
     struct order order;
     char currency[4] = "";
@@ -32,17 +33,8 @@ static enum status search_put_one(struct store *store, const struct payment_sear
 enum status store_payment_search(
     struct order_store *handle, const struct payment_search *list, uint32_t count, uint64_t now_ms)
 {
-    struct store *store = store_of(handle);
     invariant(count <= RESTORE_SEARCH_MAX);
-    struct store_tries tries = { 0 };
-    enum status status;
-    do {
-        status = store_begin(store);
-        for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-            status = search_put_one(store, &list[i], now_ms);
-        status = store_end(store, status);
-    } while (store_again(store, &tries, &status));
-    return status;
+    return store_rows_write(store_of(handle), search_write, list, count, now_ms);
 }
 
 enum status store_payment_search_next(
@@ -80,8 +72,7 @@ enum status store_payment_search_end(
 {
     struct store_tries tries = { 0 };
     enum status status;
-    do
+    STORE_TRIES (store_of(handle), &tries, &status)
         status = search_end_once(handle, id, now_ms, after);
-    while (store_again(store_of(handle), &tries, &status));
     return status;
 }

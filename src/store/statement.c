@@ -25,7 +25,7 @@ enum status store_stated(struct order_store *handle, const uint64_t *payments,
     struct store *store = store_of(handle);
     struct store_tries tries = { 0 };
     enum status status;
-    do {
+    STORE_TRIES (store, &tries, &status) {
         status = store_begin(store);
         for (uint32_t i = 0; i < payment_count && status == STATUS_OK; i++)
             status = sql_do(store, "UPDATE payments SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0",
@@ -34,7 +34,7 @@ enum status store_stated(struct order_store *handle, const uint64_t *payments,
             status = sql_do(store, "UPDATE refunds SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0",
                 VALUES(U64(refunds[i]), U64(now_ms)));
         status = store_end(store, status);
-    } while (store_again(store, &tries, &status));
+    }
     return status;
 }
 

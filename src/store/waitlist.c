@@ -136,7 +136,7 @@ static enum status waitlist_join(
     const struct waitlist_place wanted = *place;
     struct store_tries tries = { .repeatable = true };
     enum status status;
-    do {
+    STORE_TRIES (store, &tries, &status) {
         *place = wanted;
         status = store_begin(store);
         if (status == STATUS_OK)
@@ -144,7 +144,7 @@ static enum status waitlist_join(
         if (status == STATUS_OK)
             status = join_make(handle, place, line_max, answer);
         status = store_end(store, status);
-    } while (store_again(store, &tries, &status));
+    }
     return status;
 }
 
@@ -171,9 +171,8 @@ static enum status waitlist_leave(struct order_store *handle, item_id item, user
     struct store *store = store_of(handle);
     struct store_tries tries = { 0 };
     enum status status;
-    do
+    STORE_TRIES (store, &tries, &status)
         status = leave_once(store, item, user, left);
-    while (store_again(store, &tries, &status));
     return status;
 }
 

@@ -10,12 +10,13 @@ Exit status 1 if a bar is missed.
 import collections
 import os
 import re
+import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True
 
-from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, REPOSITORY, asked, box, command_run, main, rules, simulate  # noqa: E402
+from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, LONG_SECONDS, REPOSITORY, Ended, asked, box, command_run, main, rules, simulate  # noqa: E402
 
 os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
 
@@ -29,6 +30,7 @@ SHAPE_LINES = 6
 SHAPE_PLACES_MAX = 8
 SHAPE_PAIRS_MAX = 60
 SALES_PER_SECOND = 1000
+BUSY_LOAD = 8  # processes that compute beside the tests
 KEYWORDS = frozenset("bool break case char const continue default do else enum extern false for goto if inline int NULL return "
                      "sizeof static struct switch true typedef union unsigned void while".split())
 CODE = re.compile(r"\(|\b(?:case|else|for|if|return|while)\b")
@@ -183,7 +185,37 @@ def bar_6(bars):
     bars.part("6", "a data folder of an earlier version opens, migrates, verifies and sells", lambda: rules("old_folder", 240))
 
 
-BARS = {"1": bar_1, "3": bar_3, "4": bar_4, "6": bar_6}
+def busy_runs(runs):
+    """`make test` again and again beside processes that compute all the time."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY_LOAD)]
+    said, good = [], True
+    try:
+        for run in range(1, runs + 1):
+            began = time.monotonic()
+            output = command_run(["make", "test"], LONG_SECONDS, may_fail=True)
+            totals = re.findall(r"^(\d+) passed, (\d+) failed", output, re.M)
+            if not totals:
+                raise Ended(f"run {run}: {output[-300:]}")
+            alone = len(re.findall(r"^passed only alone: ", output, re.M))
+            said.append(f"{totals[-1][0]} passed, {totals[-1][1]} failed ({alone} programs only alone) in {(time.monotonic() - began) / 60:.0f} min")
+            good = good and totals[-1][1] == "0"
+            print(f"  run {run} of {runs}: {said[-1]}", flush=True)
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    return "; ".join(said), good
+
+
+def bar_7(bars):
+    runs, _ = asked("BUSY_RUNS", 0)
+    if runs:
+        bars.part("7", f"`make test` beside a load of {BUSY_LOAD}, {runs} times in a row, 0 failed", lambda: busy_runs(runs))
+    else:
+        print("  7 was not asked for: BUSY_RUNS=3, some 40 minutes each")
+
+
+BARS = {"1": bar_1, "3": bar_3, "4": bar_4, "6": bar_6, "7": bar_7}
 
 if __name__ == "__main__":
     sys.exit(main("check-rooms", "The bars of the layout, one line each.", BARS))

@@ -107,6 +107,12 @@ static void hex_write(struct text *out, uint64_t value)
         text_hex64(out, value);
 }
 
+static void hex_word(struct text *out, uint64_t value)
+{
+    text_literal(out, " ");
+    hex_write(out, value);
+}
+
 static void currency_write(struct text *out, const char *currency)
 {
     text_string(out, currency[0] == 0 ? "-" : currency);
@@ -130,16 +136,12 @@ static void word_write(struct text *out, const struct command *command, const st
 
 static void list_write(struct text *out, const struct command *command)
 {
-    for (uint32_t i = 0; command->type == COMMAND_USERS && i < command->users.count; i++) {
-        text_literal(out, " ");
-        hex_write(out, command->users.users[i]);
-    }
+    for (uint32_t i = 0; command->type == COMMAND_USERS && i < command->users.count; i++)
+        hex_word(out, command->users.users[i]);
     for (uint32_t i = 0; command->type == COMMAND_SETTLE && i < command->settle.waiter_count; i++) {
         const struct waiter *waiter = &command->settle.waiters[i];
-        text_literal(out, " ");
-        hex_write(out, waiter->user);
-        text_literal(out, " ");
-        hex_write(out, waiter->key);
+        hex_word(out, waiter->user);
+        hex_word(out, waiter->key);
         text_literal(out, " ");
         text_u64(out, waiter->quantity);
     }

@@ -31,6 +31,15 @@ static void value_number(struct image *image, uint64_t number)
     text_u64(&image->value, number);
 }
 
+static void numbers_add(struct image *image, const uint64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        value_number(image, numbers[i]);
+}
+#define VALUE_NUMBERS(image, ...) \
+    numbers_add(image, (const uint64_t[]){ __VA_ARGS__ }, \
+        sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
 static void value_hex(struct image *image, uint64_t value)
 {
     if (image->value.size > 0)
@@ -57,23 +66,19 @@ static void head_put(struct image *image, const struct engine *engine, const str
 {
     const struct tickets *tickets = &engine->tickets;
     const struct buyers *buyers = &engine->buyers;
-    number_put(image, "epoch", head->epoch);
-    number_put(image, "seq", head->seq);
-    number_put(image, "time", head->time_ms);
-    number_put(image, "done", head->done);
-    number_put(image, "told", head->told);
-    number_put(image, "last", tickets->last);
-    number_put(image, "users", buyers->rows_end - buyers->free_count);
-    number_put(image, "places", engine->places.count);
-    number_put(image, "keys", engine->keys.count);
+    const struct {
+        const char *name;
+        uint64_t number;
+    } numbers[] = { { "epoch", head->epoch }, { "seq", head->seq }, { "time", head->time_ms },
+        { "done", head->done }, { "told", head->told }, { "last", tickets->last },
+        { "users", buyers->rows_end - buyers->free_count }, { "places", engine->places.count },
+        { "keys", engine->keys.count } };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        number_put(image, numbers[i].name, numbers[i].number);
+    const uint64_t forgotten = tickets->last - tickets_used(tickets);
     image_begin(image, "bounds");
-    value_number(image, tickets->capacity);
-    value_number(image, buyers->capacity);
-    value_number(image, engine->places.capacity);
-    value_number(image, engine->config.items_max);
-    value_number(image, engine->config.sales_max);
-    value_number(image, head->lag_max);
-    value_number(image, tickets->last - tickets_used(tickets)); /* forgotten ones */
+    VALUE_NUMBERS(image, tickets->capacity, buyers->capacity, engine->places.capacity,
+        engine->config.items_max, engine->config.sales_max, head->lag_max, forgotten);
     image_end(image, SCRIPT_KEY_PART);
 }
 
@@ -81,11 +86,9 @@ static void sale_put(struct image *image, const struct engine_sale *sale, sale_i
 {
     image_begin(image, "s");
     text_u64(&image->field, id);
-    const uint64_t values[] = { sale->start_ms, sale->end_ms, sale->limit_per_user, sale->items,
+    VALUE_NUMBERS(image, sale->start_ms, sale->end_ms, sale->limit_per_user, sale->items,
         sale->eligible_only, sale->one_open_order, sale->opened, sale->paused, sale->ended,
-        sale->cooldown_s, sale->return_draw_ms, sale->start_draw_ms };
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        value_number(image, values[i]);
+        sale->cooldown_s, sale->return_draw_ms, sale->start_draw_ms);
     value_hex(image, sale->draw_seed);
     value_number(image, sale->opened_ms);
     image_end(image, SCRIPT_KEY_PART);
@@ -93,10 +96,7 @@ static void sale_put(struct image *image, const struct engine_sale *sale, sale_i
         return;
     image_begin(image, "w");
     text_u64(&image->field, id);
-    value_number(image, sale->arrived);
-    value_number(image, sale->drawn);
-    value_number(image, sale->head);
-    value_number(image, sale->draw_done);
+    VALUE_NUMBERS(image, sale->arrived, sale->drawn, sale->head, sale->draw_done);
     image_end(image, SCRIPT_KEY_PART);
 }
 
@@ -108,11 +108,9 @@ static void item_put(struct image *image, const struct engine_item *item, item_i
             draws_until_ms = item->draw_until_ms[channel];
     image_begin(image, "i");
     text_u64(&image->field, id);
-    const uint64_t values[] = { item->sale, item->limit_per_user, item->unit_price,
-        item->pay_window_ms, item->total, item->locked, item->given, item->held, item->sold,
-        item->safety, item->written_off, draws_until_ms };
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        value_number(image, values[i]);
+    VALUE_NUMBERS(image, item->sale, item->limit_per_user, item->unit_price, item->pay_window_ms,
+        item->total, item->locked, item->given, item->held, item->sold, item->safety,
+        item->written_off, draws_until_ms);
     for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
         value_number(image, item->free[channel]);
     image_end(image, SCRIPT_KEY_PART);
@@ -163,11 +161,7 @@ static void ticket_put(struct image *image, const struct ticket_row *row, ticket
     text_u64(&image->field, number);
     value_key(image, row->user);
     value_key(image, row->key);
-    value_number(image, row->item);
-    value_number(image, row->quantity);
-    value_number(image, row->channel);
-    value_number(image, row->state);
-    value_number(image, row->pay_by_ms);
+    VALUE_NUMBERS(image, row->item, row->quantity, row->channel, row->state, row->pay_by_ms);
     image_end(image, SCRIPT_KEY_TICKETS);
     if (row->key == 0)
         return;
