@@ -145,7 +145,8 @@ def storefront(pattern, seconds, file="front.test.mjs"):
     if not passed or not failed:
         raise Ended(f"storefront: {output[-400:]}")
     numbers = [int(found.group(1)) for found in (passed, failed)]
-    return f"browser: {numbers[0]} passed, {numbers[1]} failed", numbers[0] > 0 and numbers[1] == 0
+    wrong = re.findall(r"^ +not ok \d+ - (.*)$", output, re.M)
+    return " | ".join([f"browser: {numbers[0]} passed, {numbers[1]} failed", *wrong])[:900], numbers[0] > 0 and numbers[1] == 0
 
 
 def simulate(words, seconds):

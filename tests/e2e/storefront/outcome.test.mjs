@@ -81,7 +81,7 @@ describe('the outcome', { concurrency: 3 }, () => {
     });
 
     for (const [language, options, words] of [
-        ['English', PHONE, { came: /You tapped \d+\.\d s after the start\. All 1 were taken by then\./, join: 'Join the waitlist', number: 'On the waitlist: number 1' }],
+        ['English', PHONE, { came: /You tapped \d+\.\d s after the start\. By then nothing was left \(of 1\)\./, join: 'Join the waitlist', number: 'On the waitlist: number 1' }],
         ['Chinese', { ...WIDE, locale: 'zh-CN' }, { came: /您在开始后 \d+\.\d 秒点击/, join: '加入候补', number: '候补中：第 1 位' }],
     ])
         test(`who came too late learns by how much, and what else there is (${language})`, async () => {

@@ -61,7 +61,7 @@ describe('the waiting room', { concurrency: 3 }, () => {
         await admin(`/sales/${sale}/open`);
         await page.getByText('It is your turn: buy now.').waitFor();
         assert.match(await page.title(), /^Your turn! · /);
-        await page.getByText('The room waits this long for you.').waitFor();
+        await page.getByText('We’ll wait this long for you').waitFor();
         const left = () => page.locator('.room-number').textContent();
         const first = await left();
         assert.match(first, /^(1:00|0:[0-5]\d)$/);
@@ -136,7 +136,7 @@ describe('the waiting room', { concurrency: 3 }, () => {
         await desktop.page.getByRole('button', { name: 'Join the queue' }).click();
         await desktop.page.getByText('ahead of you', { exact: true }).waitFor();
         assert.match(await desktop.page.title(), /^\(\d+\) In line · /);
-        await desktop.page.getByText('it will likely be sold out before your turn').waitFor();
+        await desktop.page.getByText('it will probably be sold out before your turn').waitFor();
         await clean(desktop.page);
         await shot(desktop.page, 'room-line-desktop', true);
         const ahead = async (page) => Number(/\d+/.exec(await page.textContent('.room-number'))[0]);
