@@ -47,9 +47,13 @@ export function textsField(texts = {}, members, base) {
         ...members.map(([name, label]) => field(label, inputOf(tag, name)))));
     for (const [tag, , input] of inputs)
         input.lang = tag;
-    const node = element('details', { class: 'more texts', open: Object.keys(texts).length > 0 }, element('summary', { textContent: say('texts.title') }),
-        element('p', { class: 'help', textContent: say('texts.help') }), element('div', { class: 'field-row' }, ...parts), field(say('texts.reader'), reader), seen);
+    const body = element('div', {}, element('p', { class: 'help', textContent: say('texts.help') }), element('div', { class: 'field-row' }, ...parts), field(say('texts.reader'), reader), seen);
+    const node = element('details', { class: 'more texts', open: Object.keys(texts).length > 0 }, element('summary', { textContent: say('texts.title') }));
+    /* Fields of the same name are in the page only while they can be seen; what was typed stays. */
+    const bodyPlace = () => (node.open ? node.append(body) : body.remove());
+    node.addEventListener('toggle', bodyPlace);
     node.addEventListener('input', paint);
+    bodyPlace();
     for (const [name] of members)
         base[name].addEventListener('input', paint);
     paint();

@@ -41,7 +41,8 @@ describe('the console in Chinese', () => {
         await admin('POST', '/statements', { provider: 'sandbox', first: true, rows: [{ kind: 'captured', reference: '00000000000000ab-1', amount: 1, currency: 'CNY' }] });
         const { sales } = await admin('GET', '/sales');
         const { products } = await admin('GET', '/products');
-        titles = [...sales.map(({ title }) => title), ...products.flatMap(({ name, description }) => [name, description])].filter(Boolean);
+        const inEach = ({ texts = {}, title, name, description }) => [title, name, description, ...Object.values(texts).flatMap(Object.values)];
+        titles = [...sales, ...products].flatMap(inEach).filter(Boolean);
     });
 
     const screens = () => ['live', 'sales', 'sales/1', 'sales/new', 'sales/1/edit', 'sales/1/items/1', 'sales/1/clone', 'run', 'orders', `orders/${order}`, 'trouble', 'after', 'settings'];
