@@ -180,8 +180,9 @@ static void *add_many(void *context)
     for (int i = 0; i < ADDITIONS && second->status == STATUS_OK; i++)
         for (int tries = 0; tries < ADD_TRIES_MAX; tries++) {
             second->status = add_one(second->db);
-            if (second->status == STATUS_OK || second->db->driver->error(second->db) != SQL_ERROR_AGAIN)
-                break;
+            const enum sql_error error = second->db->driver->error(second->db);
+            if (second->status == STATUS_OK || (error != SQL_ERROR_AGAIN && error != SQL_ERROR_LOCKED))
+                break; /* LOCKED: on a machine that has other things to do */
         }
     return NULL;
 }

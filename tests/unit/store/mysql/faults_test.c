@@ -19,7 +19,7 @@ static void error_is_told_by_its_number(void **state)
         { 4025, SQL_ERROR_CHECK, false },
         { 1451, SQL_ERROR_CHECK, false },
         { 1452, SQL_ERROR_CHECK, false },
-        { 1205, SQL_ERROR_AGAIN, false },
+        { 1205, SQL_ERROR_LOCKED, false },
         { 1213, SQL_ERROR_AGAIN, false },
         { 1040, SQL_ERROR_AWAY, true },
         { 1053, SQL_ERROR_AWAY, true },
@@ -54,6 +54,7 @@ static void status_says_whether_it_may_come_back(void **state)
     assert_int_equal(mysql_status_of(SQL_ERROR_UNIQUE), STATUS_REFUSED);
     assert_int_equal(mysql_status_of(SQL_ERROR_CHECK), STATUS_REFUSED);
     assert_int_equal(mysql_status_of(SQL_ERROR_AGAIN), STATUS_AWAY);
+    assert_int_equal(mysql_status_of(SQL_ERROR_LOCKED), STATUS_AWAY);
     assert_int_equal(mysql_status_of(SQL_ERROR_AWAY), STATUS_AWAY);
     assert_int_equal(mysql_status_of(SQL_ERROR_CORRUPT), STATUS_CORRUPT);
 }
