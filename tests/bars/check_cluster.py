@@ -52,11 +52,10 @@ def suite(name, wrapper=(), words=(), seconds=300):
     if not os.path.exists(path):
         raise Ended(f"{path} is not there")
     output = command_run([*wrapper, path, *words], seconds, may_fail=True)
-    passed = re.search(r"^\[  PASSED  \] (\d+) test", output, re.M)
-    failed = re.search(r"^\[  FAILED  \] (\d+) test", output, re.M)
-    if not passed and not failed:
+    found = [re.findall(rf"^\[  {word}  \] (\d+) test", output, re.M) for word in ("PASSED", "FAILED")]
+    if not found[0] and not found[1]:
         raise Ended(f"{name}: {output[-400:]}")
-    numbers = [int(found.group(1)) if found else 0 for found in (passed, failed)]
+    numbers = [sum(map(int, groups)) for groups in found]  # a program has several groups of tests
     odd = " (odd defaults)" if wrapper and wrapper[1:] else ""
     return f"{name}{odd} {numbers[0]} passed, {numbers[1]} failed", numbers[0] > 0 and numbers[1] == 0
 
