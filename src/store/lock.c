@@ -11,12 +11,6 @@ bool store_locks(const struct store *store)
     return store->connection->driver->locks_rows;
 }
 
-static enum status row_lock(struct store *store, const char *sql, struct sql_values values)
-{
-    bool found;
-    return store_locks(store) ? sql_found(store, sql, values, &found) : STATUS_OK;
-}
-
 /* A row that another connection commits between the lock and the read would be decided on without a lock. So
  * what the lock did not find counts as not there. */
 static enum status known_row_lock(struct store *store, const char *sql, struct sql_values values)
@@ -24,6 +18,13 @@ static enum status known_row_lock(struct store *store, const char *sql, struct s
     bool found = true;
     const enum status status = store_locks(store) ? sql_found(store, sql, values, &found) : STATUS_OK;
     return status == STATUS_OK && !found ? STATUS_NOT_FOUND : status;
+}
+
+/* One that need not be there. */
+static enum status row_lock(struct store *store, const char *sql, struct sql_values values)
+{
+    const enum status status = known_row_lock(store, sql, values);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 static enum status part_read(struct store *store, struct position *position)

@@ -4,6 +4,7 @@
 
   make check-rooms
   make check-rooms ROOMS_ARGS='--bars 1,3'
+  make check-rooms ROOMS_ARGS='--bars 7' BUSY_RUNS=3    `make test` three times beside a load of 8
 
 Exit status 1 if a bar is missed.
 """
