@@ -97,7 +97,7 @@ void admin_orders_list(struct admin *admin, struct job *job, uint32_t id)
     struct page page = page_begin(job, "orders");
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
         status = order_row_json(admin, &rows[i], false, page_row(&page, rows[i].ticket));
-    if (job_ok(job, status))
+    if (job_found(job, status, PROBLEM_BAD_QUERY, "before must be the number of an order."))
         page_end(job, &page, next);
 }
 

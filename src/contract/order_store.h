@@ -53,7 +53,8 @@ struct order_filter {
     sale_id sale;
     uint8_t state;           /* enum order_state */
     uint64_t from_ms, to_ms; /* created at from_ms or later, before to_ms */
-    ticket_number before;    /* tickets below this one */
+    ticket_number before;    /* those that a list has after this order */
+    bool by_ticket;          /* highest number first; not for those of one user */
 };
 enum { ORDERS_LOOK_MAX = 20000 };
 
@@ -322,8 +323,9 @@ struct order_store_ops {
         ticket_number *tickets, uint32_t max, uint32_t *count, uint64_t *next_ms);
 
     enum status (*order_by_ticket)(struct order_store *, ticket_number, struct order *);
-    /* Newest first. One call looks at ORDERS_LOOK_MAX orders at most, so a page may be short though
-     * there is more: *next is the `before` of the page after this one; 0: there is none. */
+    /* Newest first: by time, then by ticket. One call looks at ORDERS_LOOK_MAX orders at most, so a page
+     * may be short though there is more: *next is the `before` of the page after this one; 0: there is
+     * none. STATUS_NOT_FOUND: `before` is no order (by_ticket it need not be one). */
     enum status (*orders_list)(struct order_store *, const struct order_filter *, struct order *,
         uint32_t max, uint32_t *count, ticket_number *next);
     /* Orders of one user are found by lists of buyers; while a sale is on, by looking at each of its

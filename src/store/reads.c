@@ -4,23 +4,28 @@
 #include "contract/waitlist.h"
 #include "store/parts.h"
 
-/* Tickets count from 1 and stay far below 2^63, so their order is the order of the signed
- * numbers. */
+/* Newest first: by time, then by ticket, since each partition counts its own tickets. Tickets stay below
+ * 2^63, so their order is the order of the signed numbers. TIME is the column, or a sum that no index is
+ * taken for: a database that may choose would walk down the times of everybody to find a user's orders. */
 #define SELECT_IN_SALE \
-    "SELECT CASE WHEN ?2 = 0 OR item IN (SELECT id FROM items WHERE sale = ?2) THEN 1 ELSE 0 " \
+    "SELECT CASE WHEN ?4 = 0 OR item IN (SELECT id FROM items WHERE sale = ?4) THEN 1 ELSE 0 " \
     "END, " ORDER_COLUMNS
-static const char orders_all[] =
-    SELECT_IN_SALE " FROM orders WHERE ticket < ?1 ORDER BY ticket DESC LIMIT ?3";
-static const char orders_of_both[] =
-    SELECT_IN_SALE " FROM orders WHERE user_id = ?4 AND item = ?5 AND ticket < ?1"
-                   " ORDER BY ticket DESC LIMIT ?3";
+#define FROM_THERE(TIME) \
+    TIME " >= ?3 AND " TIME " <= ?1 AND (created_ms < ?1 OR ticket < ?2)" \
+         " ORDER BY " TIME " DESC, ticket DESC LIMIT ?5"
+static const char orders_all[] = SELECT_IN_SALE " FROM orders WHERE " FROM_THERE("created_ms");
+static const char orders_by_ticket[] =
+    SELECT_IN_SALE " FROM orders WHERE ticket < ?2 AND created_ms + 0 BETWEEN ?3 AND ?1"
+                   " ORDER BY ticket DESC LIMIT ?5";
+static const char orders_of_both[] = SELECT_IN_SALE
+    " FROM orders WHERE user_id = ?6 AND item = ?7 AND " FROM_THERE("created_ms + 0");
 /* The key starts with the item: one probe per item that the user may have bought finds the orders
  * without an index of their own, which would cost every insert a page somewhere else (buyers.c). */
 static const char orders_of_user[] =
-    SELECT_IN_SALE " FROM (SELECT item AS id FROM buyer_items WHERE user_id = ?4"
+    SELECT_IN_SALE " FROM (SELECT item AS id FROM buyer_items WHERE user_id = ?6"
                    "  UNION SELECT id FROM items WHERE buyers_listed = 0) AS bought"
                    " JOIN orders ON orders.item = +bought.id"
-                   " WHERE orders.user_id = ?4 AND ticket < ?1 ORDER BY ticket DESC LIMIT ?3";
+                   " WHERE orders.user_id = ?6 AND " FROM_THERE("created_ms + 0");
 
 static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2,
     "said in numbers in the statements");
@@ -41,16 +46,13 @@ enum status store_order_by_ticket(struct order_store *handle, ticket_number tick
 static bool order_is_asked(const struct order_filter *filter, const struct order *order)
 {
     return (filter->item == 0 || order->item == filter->item)
-        && (filter->state == ORDER_NONE || order->state == filter->state)
-        && order->created_ms >= filter->from_ms
-        && (filter->to_ms == 0 || order->created_ms < filter->to_ms);
+        && (filter->state == ORDER_NONE || order->state == filter->state);
 }
 
 /* Rows may be left out that the statement finds. */
 static bool is_filtered(const struct order_filter *filter)
 {
-    return (filter->item != 0 && filter->user == 0) || filter->sale != 0
-        || filter->state != ORDER_NONE || filter->from_ms != 0 || filter->to_ms != 0;
+    return (filter->item != 0 && filter->user == 0) || filter->sale != 0 || filter->state != ORDER_NONE;
 }
 
 struct listed {
@@ -60,24 +62,51 @@ struct listed {
 static const struct sql_columns listed_columns =
     COLUMNS(listed, FIELD(listed, in_sale), PART(listed, order, &store_order_columns));
 
-/* An index for each filter would cost every win a page. The list walks down the key and stops after
+/* Where a list begins: behind the order of this time and ticket. */
+struct list_place {
+    uint64_t ms;
+    ticket_number ticket;
+};
+
+static enum status place_find(
+    struct order_store *handle, const struct order_filter *filter, struct list_place *place)
+{
+    *place = (struct list_place){ INT64_MAX, INT64_MAX };
+    if (filter->by_ticket && filter->before != 0) {
+        place->ticket = filter->before;
+    } else if (filter->before != 0) {
+        struct order before;
+        const enum status status = store_order_by_ticket(handle, filter->before, &before);
+        if (status != STATUS_OK)
+            return status;
+        *place = (struct list_place){ before.created_ms, before.ticket };
+    }
+    if (filter->to_ms != 0 && place->ms >= filter->to_ms)
+        *place = (struct list_place){ filter->to_ms - 1, filter->by_ticket ? place->ticket : INT64_MAX };
+    return STATUS_OK;
+}
+
+/* An index for each filter would cost every win a page. The list walks down the times and stops after
  * so many rows instead. */
 enum status store_orders_list(struct order_store *handle, const struct order_filter *filter,
     struct order *orders, uint32_t max, uint32_t *count, ticket_number *next)
 {
-    const char *sql = filter->user == 0 ? orders_all
-        : filter->item != 0             ? orders_of_both
-                                        : orders_of_user;
-    const ticket_number before = filter->before; /* `next` may be the same place */
+    const char *sql = filter->user != 0 ? filter->item != 0 ? orders_of_both : orders_of_user
+        : filter->by_ticket             ? orders_by_ticket
+                                        : orders_all;
     struct listed listed = { 0 };
-    struct sql_values values =
-        VALUES(U64(before == 0 || before > INT64_MAX ? INT64_MAX : before), U64(filter->sale),
-            U64(is_filtered(filter) ? ORDERS_LOOK_MAX : max), U64(filter->user), U64(filter->item));
+    struct list_place place;
     struct sql_row *list;
+    enum status status = place_find(handle, filter, &place);
     *count = 0;
-    *next = 0;
-    values.count = filter->user == 0 ? 3 : filter->item != 0 ? 5 : 4;
-    enum status status = sql_query(store_of(handle), sql, values, &list);
+    *next = 0; /* may be filter->before, which is not looked at any more */
+    if (status != STATUS_OK)
+        return status;
+    struct sql_values values =
+        VALUES(U64(place.ms), U64(place.ticket), U64(filter->from_ms), U64(filter->sale),
+            U64(is_filtered(filter) ? ORDERS_LOOK_MAX : max), U64(filter->user), U64(filter->item));
+    values.count = filter->user == 0 ? 5 : filter->item != 0 ? 7 : 6;
+    status = sql_query(store_of(handle), sql, values, &list);
     if (status != STATUS_OK)
         return status;
     for (uint32_t looked = 0;

@@ -160,7 +160,8 @@ static const char tables_orders[] =
     "  UNIQUE(item, user_id, slot)"
     ") STRICT;"
     "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms){state, pay_by_ms, created_ms} "
-    "WHERE state = 1;";
+    "WHERE state = 1;"
+    "CREATE INDEX orders_by_time ON orders(created_ms);";
 
 /* Each stands in the file that writes it. */
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
@@ -195,7 +196,11 @@ static const char *const step_11[] = {
     "ALTER TABLE sales ADD COLUMN texts TEXT NOT NULL DEFAULT ''",
     NULL,
 };
-const char *const *const store_steps[] = { step_9, step_10, step_11, NULL };
+static const char *const step_12[] = {
+    "CREATE INDEX orders_by_time ON orders(created_ms)",
+    NULL,
+};
+const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

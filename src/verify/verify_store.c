@@ -300,7 +300,7 @@ static void order_take(struct comparison *comparison, const struct order *order)
 static enum status orders_compare(struct comparison *comparison)
 {
     struct order_store *store = comparison->verify->store;
-    struct order_filter filter = { 0 };
+    struct order_filter filter = { .by_ticket = true };
     uint32_t count;
     comparison->expected = comparison->verify->engine.tickets.last;
     do {

@@ -154,6 +154,61 @@ static void dead_letters_of_two_partitions_may_have_the_same_seq(void **state)
     assert_int_equal(seq_of(f, OTHER), 1);
 }
 
+static void list_is(
+    struct fixture *f, struct order_filter filter, const ticket_number *tickets, uint32_t wanted)
+{
+    struct order orders[2];
+    uint32_t found = 0, count;
+    do { /* pages of two */
+        assert_int_equal(
+            ops(f)->orders_list(f->store, &filter, orders, 2, &count, &filter.before), STATUS_OK);
+        for (uint32_t i = 0; i < count; i++, found++) {
+            assert_true(found < wanted);
+            assert_true(orders[i].ticket == tickets[found]);
+        }
+    } while (filter.before != 0);
+    assert_int_equal(found, wanted);
+}
+
+/* The ticket of one partition says nothing about the time of another one's. */
+static void lists_go_by_time_then_by_ticket(void **state)
+{
+    static const struct {
+        uint32_t part, seq;
+        uint64_t after_ms;
+    } wins[] = { { OTHER, 1, 1 }, { 0, 1, 2 }, { 0, 2, 2 }, { OTHER, 2, 2 }, { 0, 3, 3 } };
+    enum { WINS = sizeof wins / sizeof *wins };
+    struct fixture *f = *state;
+    ticket_number newest[WINS];
+    for (uint32_t i = 0; i < WINS; i++) {
+        newest[WINS - 1 - i] = add_at(f, wins[i].part, wins[i].seq, wins[i].seq);
+        struct command *command = &f->records[0].command;
+        command->time_ms = START_MS + wins[i].after_ms;
+        command->reserve.user = 7;
+        command->reserve.item = f->free;
+        suite_must_send(f);
+    }
+    const ticket_number highest[WINS] = { newest[1], newest[4], newest[0], newest[2], newest[3] };
+    list_is(f, (struct order_filter){ 0 }, newest, WINS);
+    list_is(f, (struct order_filter){ .user = 7 }, newest, WINS);
+    list_is(f, (struct order_filter){ .user = 7, .item = f->free }, newest, WINS);
+    list_is(f, (struct order_filter){ .sale = f->sale, .to_ms = START_MS + 3 }, newest + 1, WINS - 1);
+    list_is(f, (struct order_filter){ .from_ms = START_MS + 2 }, newest, WINS - 1);
+    list_is(f, (struct order_filter){ .to_ms = START_MS + 2, .before = newest[0] }, newest + 4, 1);
+    list_is(f, (struct order_filter){ .by_ticket = true }, highest, WINS);
+    list_is(f, (struct order_filter){ .by_ticket = true, .before = newest[4] + 1 }, highest + 1,
+        WINS - 1);
+    list_is(f, (struct order_filter){ .by_ticket = true, .from_ms = START_MS + 3 }, newest, 1);
+    list_is(f, (struct order_filter){ .by_ticket = true, .to_ms = START_MS + 2 }, newest + 4, 1);
+    const struct order_filter strange = { .before = newest[0] + 1 };
+    struct order order;
+    ticket_number next = 1;
+    uint32_t count = 1;
+    assert_int_equal(ops(f)->orders_list(f->store, &strange, &order, 1, &count, &next), STATUS_NOT_FOUND);
+    assert_int_equal(count, 0);
+    assert_true(next == 0);
+}
+
 int suite_run_logs(void)
 {
     const struct CMUnitTest rules[] = {
@@ -163,6 +218,7 @@ int suite_run_logs(void)
         SUITE_RULE(each_partition_has_a_log_of_its_own),
         SUITE_RULE(a_batch_is_of_one_partition),
         SUITE_RULE(dead_letters_of_two_partitions_may_have_the_same_seq),
+        SUITE_RULE(lists_go_by_time_then_by_ticket),
     };
     return cmocka_run_group_tests_name("order store: logs", rules, NULL, NULL);
 }

@@ -98,10 +98,17 @@ static enum status model_order_by_ticket(
     return STATUS_OK;
 }
 
-static int newest_first(const void *a, const void *b)
+static int highest_first(const void *a, const void *b)
 {
     const struct order *left = a, *right = b;
     return (left->ticket < right->ticket) - (left->ticket > right->ticket);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct order *left = a, *right = b;
+    const int later = (left->created_ms < right->created_ms) - (left->created_ms > right->created_ms);
+    return later != 0 ? later : highest_first(a, b);
 }
 
 /* Orders lie in the order of the log, which is nearly that of tickets (a late one may come by a
@@ -114,23 +121,31 @@ static bool order_is_asked(
         && (asked->sale == 0 || model->items[order->item - 1].item.sale == asked->sale)
         && (asked->state == ORDER_NONE || order->state == asked->state)
         && order->created_ms >= asked->from_ms
-        && (asked->to_ms == 0 || order->created_ms < asked->to_ms)
-        && (asked->before == 0 || order->ticket < asked->before);
+        && (asked->to_ms == 0 || order->created_ms < asked->to_ms);
 }
 
 static enum status model_orders_list(struct order_store *store, const struct order_filter *filter,
     struct order *orders, uint32_t max, uint32_t *count, ticket_number *next)
 {
     const struct model_store *model = model_of(store);
+    int (*const compare)(const void *, const void *) = filter->by_ticket ? highest_first : newest_first;
+    const struct order numbered = { .ticket = filter->before };
+    const struct order *before = filter->before == 0 ? NULL
+        : filter->by_ticket                          ? &numbered
+                                                     : model_store_order(model, filter->before);
+    *count = 0;
+    *next = 0;
+    if (filter->before != 0 && before == NULL)
+        return STATUS_NOT_FOUND;
     struct order *found = malloc((model->at.orders + 1) * sizeof *found);
     uint32_t matches = 0;
     invariant(found != NULL);
     for (uint32_t i = 0; i < model->at.orders; i++) {
         const struct order *order = &model->orders[i];
-        if (order_is_asked(model, filter, order))
+        if (order_is_asked(model, filter, order) && (before == NULL || compare(before, order) < 0))
             found[matches++] = *order;
     }
-    qsort(found, matches, sizeof *found, newest_first);
+    qsort(found, matches, sizeof *found, compare);
     *count = matches < max ? matches : max;
     *next = matches >= max && max > 0 ? found[max - 1].ticket : 0;
     memcpy(orders, found, *count * sizeof *found);
