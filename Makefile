@@ -367,7 +367,7 @@ unit: ## units and seams of one BUILD; ONLY=text picks by name, FOLDERS='base â€
 PICKED = $(foreach source,$(if $(filter tsan,$(BUILD)),$(TSAN_SOURCES),$(UNIT_SOURCES) $(SEAM_SOURCES)),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim differential mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth check-cluster bench bench-growth cov
+.PHONY: sim differential mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth check-cluster bench bench-growth bench-pairs cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite' or '--store both' or '--store server:URL' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
@@ -471,6 +471,13 @@ bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, bu
 	+@$(SUBMAKE) BUILD=release benches
 	python3 bench/run.py --bin $(BUILD_ROOT)/release/bench --stampede $(BUILD_ROOT)/release/stampede \
 	    --out $(BUILD_ROOT)/bench.json $(BENCH_ARGS)
+
+bench-pairs: ## the benchmark for an older revision and this one in turns: OLD=revision, ROWS=win_64,â€¦, TURNS=4, ROUNDS=8
+	@tools/setup build bench
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release benches
+	python3 bench/pairs.py --build $(BUILD_ROOT) --old $(or $(OLD),$(error say OLD=revision)) $(if $(ROWS),--rows $(ROWS)) \
+	    $(if $(TURNS),--turns $(TURNS)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 cov: ## which lines the units and seams reach: build/cov/report/index.html
 	@tools/setup build test cov

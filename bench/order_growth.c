@@ -147,26 +147,25 @@ enum { RAW_COLUMNS = 13 };
     "INSERT INTO raw_orders(ticket, item, user_id, quantity, channel, unit_price, amount," \
     " created_ms, pay_by_ms, slot, version, state, reason)"
 
-/* The statements of the tables that make the orders and their indexes, for another table. */
+/* The statements that make the orders and their indexes, for another table. */
 static void raw_table_make(struct sql_connection *connection)
 {
-    static const char table[] = "CREATE TABLE orders(",
-                      index[] = "CREATE INDEX orders_pending ON orders(";
-    char sql[4096];
-    for (const char *const *text = store_tables; *text != NULL; text++) {
-        const char *one = strstr(*text, table), *other = strstr(*text, index);
-        if (one == NULL || other == NULL)
-            continue;
-        one += sizeof table - 1;
-        other += sizeof index - 1;
-        snprintf(sql, sizeof sql,
-            "CREATE TABLE raw_orders(%.*s; CREATE INDEX raw_orders_pending ON raw_orders(%.*s;",
-            (int)strcspn(one, ";"), one, (int)strcspn(other, ";"), other);
+    static const char table[] = "CREATE TABLE orders(";
+    const char *const *text = store_tables;
+    while (*text != NULL && strncmp(*text, table, sizeof table - 1) != 0)
+        text++;
+    if (*text == NULL)
+        fail("tables", "there is no table of orders");
+    int made = 0;
+    for (const char *one = *text; *one != '\0'; one += strcspn(one, ";") + 1) {
+        char sql[4096], head[64] = "CREATE TABLE";
+        const char *columns = one + strcspn(one, "(");
+        if (made++ > 0)
+            snprintf(head, sizeof head, "CREATE INDEX raw_index_%d ON", made);
+        snprintf(sql, sizeof sql, "%s raw_orders%.*s;", head, (int)strcspn(columns, ";"), columns);
         if (connection->driver->script(connection, sql) != STATUS_OK)
             fail("the raw table can't be made", connection->driver->message(connection));
-        return;
     }
-    fail("tables", "there is no table of orders");
 }
 
 static enum status raw_row_write(struct sql_connection *connection, const uint64_t *row)

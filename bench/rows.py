@@ -35,6 +35,9 @@ class Row:
         self.needs_stampede = needs_stampede
         self.unit = unit
 
+    def less_is_better(self):
+        return self.name.startswith("latency") or (self.goal is not None and self.goal[0] == "<=")
+
     def met(self, median):
         if self.goal is None:
             return None
