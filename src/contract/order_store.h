@@ -252,6 +252,7 @@ struct order_store_ops {
     const struct customer_store_ops *customers;  /* NULL: this store keeps no customers */
     const struct restore_store_ops *restore;     /* NULL: an older copy can't be put back */
     const struct admin_store_ops *admin;         /* NULL: this store knows no administrators */
+    const struct cluster_store_ops *cluster;     /* NULL: this store is of one process */
     void (*close)(struct order_store *);
     /* Another connection to the same database, for one thread of its own, that only reads: what is
      * committed, each call at one moment. It never makes this one wait. It is closed first. NULL: this store

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One batch of queue records, one transaction: what they say, and the position after them. */
+#include "store/cluster.h"
 #include "store/gather.h"
 #include "store/parts.h"
 #include "store/restore.h"
@@ -389,6 +390,8 @@ static enum status apply_try(struct store_batch batch, const struct queue_record
         goto fail;
     status = store_part_take(store, records[0].at.part, &batch.position);
     const uint64_t before = batch.position.seq;
+    if (status == STATUS_OK && batch.entry != NULL)
+        status = store_entry_write(&batch, batch.entry, records[count - 1].at.seq);
     if (status == STATUS_OK)
         status = store_apply_lock(store, records, count);
     if (status == STATUS_OK)
@@ -411,13 +414,17 @@ fail:
 
 /* Where rows go together and one is refused, they go one by one, to tell which it is. What may have been kept
  * is tried again: the position tells then, and all records are skipped. */
-enum status store_apply(struct order_store *handle, const struct queue_record *records,
-    const uint8_t *dispositions, uint32_t count, struct refusal *refusal)
+enum status store_apply_entry(struct order_store *handle, const struct journal_entry *entry,
+    const struct queue_record *records, const uint8_t *dispositions, uint32_t count,
+    struct refusal *refusal)
 {
     struct store *store = store_of(handle);
-    struct store_batch batch = { .store = store, .refusal = refusal, .index = UINT32_MAX };
+    struct store_batch batch = { .store = store, .refusal = refusal, .index = UINT32_MAX, .entry = entry };
     const bool gathers = store->connection->driver->insert_many != NULL && count >= GATHER_MIN;
     invariant(count <= ORDER_BATCH_MAX);
+    invariant(entry == NULL
+        || (count > 0 && entry->first_seq == records[0].at.seq && entry->part == records[0].at.part
+            && entry->bytes.size <= JOURNAL_ENTRY_BYTES_MAX));
     snprintf(batch.dead_reason, sizeof batch.dead_reason, "%s",
         refusal->text[0] != '\0' ? refusal->text : "no reason given");
     *refusal = (struct refusal){ .index = UINT32_MAX, .kind = REFUSAL_NONE };
@@ -431,4 +438,10 @@ enum status store_apply(struct order_store *handle, const struct queue_record *r
             status = apply_try(batch, records, dispositions, count, false);
     }
     return status;
+}
+
+enum status store_apply(struct order_store *handle, const struct queue_record *records,
+    const uint8_t *dispositions, uint32_t count, struct refusal *refusal)
+{
+    return store_apply_entry(handle, NULL, records, dispositions, count, refusal);
 }

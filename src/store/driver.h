@@ -67,6 +67,7 @@ struct sql_row {
 
 struct driver {
     const char *name;
+    const char *clock_sql; /* a SELECT of the database's own time, ms since 1970; not that of a transaction */
     bool locks_rows; /* other connections write at the same time; false: form 2 has nothing to do */
     void (*close)(struct sql_connection *);
     /* Another connection to the same database that only reads. */

@@ -20,6 +20,7 @@ struct store_listing {
     uint64_t orders; /* of the item, when its list began */
 };
 
+struct journal_entry;
 struct store {
     struct order_store store; /* first: the seam's handle is this one's address */
     struct sql_connection *connection;
@@ -163,9 +164,10 @@ struct store_users {
 struct store_batch {
     struct store *store;
     struct refusal *refusal;
-    uint32_t index;           /* the record at work; UINT32_MAX: the batch as a whole */
-    struct position position; /* the last record that is in */
-    bool gathers;             /* new orders and counters are written together (gather.h) */
+    uint32_t index;                    /* the record at work; UINT32_MAX: the batch as a whole */
+    struct position position;          /* the last record that is in */
+    const struct journal_entry *entry; /* kept with the records; NULL: their log is in files */
+    bool gathers;                      /* new orders and counters are written together (gather.h) */
     struct store_users users;
     bool line_seen;               /* whether these are known: */
     bool line_named, line_passed; /* somebody may be named, or passed over, in some waitlist */

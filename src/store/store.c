@@ -2,6 +2,7 @@
 /* Opening, closing, and the transactions that every change takes. */
 #include "store/store.h"
 
+#include "store/cluster.h"
 #include "store/gather.h"
 #include "store/parts.h"
 #include "store/restore.h"
@@ -190,6 +191,7 @@ static const struct order_store_ops store_ops = {
     .customers = &store_customer_ops,
     .restore = &store_restore_ops,
     .admin = &store_admin_ops,
+    .cluster = &store_cluster_ops,
     .close = store_close,
     .reader_open = store_reader_open,
     .writer_open = store_writer_open,

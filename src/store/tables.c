@@ -11,6 +11,7 @@
  * orders_pending holds only orders that wait for money, so it stays as small as they are few.
  */
 #include "contract/ticket_number.h"
+#include "store/cluster.h"
 #include "store/parts.h"
 #include "store/schema.h"
 #include "store/store.h"
@@ -131,7 +132,8 @@ static const char tables_core[] =
 static const char tables_logs[] =
     "CREATE TABLE parts("
     "  part INTEGER PRIMARY KEY CHECK(part BETWEEN 0 AND 1048575),"
-    "  seq INTEGER NOT NULL CHECK(seq BETWEEN 0 AND 8796093022207)"
+    "  seq INTEGER NOT NULL CHECK(seq BETWEEN 0 AND 8796093022207),"
+    "  epoch INTEGER NOT NULL DEFAULT 0 CHECK(epoch BETWEEN 0 AND 4095)"
     ") STRICT;"
     "CREATE TABLE store_identity("
     "  id INTEGER PRIMARY KEY CHECK(id = 1),"
@@ -167,7 +169,7 @@ static const char tables_orders[] =
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
     store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
-    store_admin_tables, store_customers_tables, NULL };
+    store_admin_tables, store_customers_tables, store_cluster_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -200,7 +202,19 @@ static const char *const step_12[] = {
     "CREATE INDEX orders_by_time ON orders(created_ms)",
     NULL,
 };
-const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, NULL };
+static const char leases_13[] =
+    "CREATE TABLE leases(name TEXT{40} NOT NULL, holder INTEGER NOT NULL, token INTEGER NOT NULL,"
+    " until_ms INTEGER NOT NULL, PRIMARY KEY(name)) STRICT";
+static const char journal_entries_13[] =
+    "CREATE TABLE journal_entries(part INTEGER NOT NULL, first_seq INTEGER NOT NULL,"
+    " epoch INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY(part, first_seq)) STRICT";
+static const char *const step_13[] = {
+    "ALTER TABLE parts ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0 CHECK(epoch BETWEEN 0 AND 4095)",
+    leases_13,
+    journal_entries_13,
+    NULL,
+};
+const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

@@ -64,6 +64,7 @@ int suite_run_refunds(void);
 int suite_run_waitlist(void);
 int suite_run_restore(void);
 int suite_run_logs(void);
+int suite_run_cluster(void);
 
 #define SUITE_RULE(name) cmocka_unit_test_setup_teardown(name, suite_setup, suite_teardown)
 

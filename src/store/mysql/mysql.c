@@ -259,6 +259,7 @@ static enum status driver_writer_open(const struct sql_connection *handle, struc
 
 static const struct driver mysql_driver = {
     .name = "mysql",
+    .clock_sql = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000",
     .locks_rows = true,
     .close = mysql_driver_close,
     .reader_open = driver_reader_open,

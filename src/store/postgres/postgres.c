@@ -234,6 +234,7 @@ static enum status postgres_writer_open(const struct sql_connection *, struct sq
 
 static const struct driver postgres_driver = {
     .name = "postgres",
+    .clock_sql = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)",
     .locks_rows = true,
     .close = postgres_close,
     .reader_open = postgres_reader_open,

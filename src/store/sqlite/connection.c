@@ -356,6 +356,7 @@ static enum status sqlite_reader_open(const struct sql_connection *handle, struc
 
 static const struct driver sqlite_driver = {
     .name = "sqlite",
+    .clock_sql = "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
     .close = sqlite_disconnect,
     .reader_open = sqlite_reader_open,
     .interrupt = sqlite_interrupt,

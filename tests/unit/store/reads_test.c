@@ -50,13 +50,22 @@ static void tables_changed_under_their_version_are_corrupt(void **state)
     assert_int_equal(count, 0);
 }
 
+static void the_newest_orders_are_the_end_of_an_index(void **state)
+{
+    const char *plan =
+        "EXPLAIN QUERY PLAN SELECT * FROM orders WHERE created_ms >= 1 AND created_ms <= 9"
+        " AND (created_ms < 9 OR ticket < 5) ORDER BY created_ms DESC, ticket DESC LIMIT 2";
+    assert_true(place_plan_has(*state, plan, "orders_by_time"));
+    assert_false(place_plan_has(*state, plan, "TEMP B-TREE"));
+}
+
 static void a_users_orders_are_found_by_the_key_not_by_scanning(void **state)
 {
     struct place *place = *state;
     assert_int_equal(
         place_number(place,
             "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'orders'"
-            " AND name <> 'orders_pending'"),
+            " AND name NOT IN ('orders_pending', 'orders_by_time')"),
         1);
     sqlite3 *database;
     sqlite3_stmt *plan;
@@ -98,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_read_leaves_no_transaction_behind),
         TEST(tables_changed_under_their_version_are_corrupt),
+        TEST(the_newest_orders_are_the_end_of_an_index),
         TEST(a_users_orders_are_found_by_the_key_not_by_scanning),
         TEST(a_reader_sees_what_is_committed_and_changes_nothing),
     };

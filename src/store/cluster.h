@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/cluster.h: what several machines share through the store (contract/cluster_store.h). */
+#ifndef STAMPEDE_STORE_CLUSTER_H
+#define STAMPEDE_STORE_CLUSTER_H
+
+#include "contract/cluster_store.h"
+
+struct store_batch;
+
+/* partition.c */
+extern const char store_cluster_tables[];
+extern const struct cluster_store_ops store_cluster_ops;
+/* Inside a batch whose partition is locked, before its records: they are kept under this epoch. Nothing is
+ * written if all of them, up to `last`, are in already. */
+MUST_CHECK enum status store_entry_write(
+    struct store_batch *, const struct journal_entry *, uint64_t last);
+
+/* lease.c */
+enum status store_now(struct order_store *, uint64_t *now_ms);
+enum status store_lease_take(
+    struct order_store *, const char *name, uint64_t holder, uint32_t ms, struct lease *);
+enum status store_lease_give(struct order_store *, const char *name, uint64_t holder);
+
+/* apply.c */
+enum status store_apply_entry(struct order_store *, const struct journal_entry *,
+    const struct queue_record *, const uint8_t *dispositions, uint32_t count, struct refusal *);
+
+#endif

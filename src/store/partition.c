@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/partition.c: the epoch of a partition, which fences its log, and the entries of that log
+ * (contract/cluster_store.h). */
+#include "contract/ticket_number.h"
+#include "store/cluster.h"
+#include "store/parts.h"
+
+#include <stdio.h>
+
+const char store_cluster_tables[] =
+    "CREATE TABLE leases("
+    "  name TEXT{40} NOT NULL, holder INTEGER NOT NULL, token INTEGER NOT NULL,"
+    "  until_ms INTEGER NOT NULL,"
+    "  PRIMARY KEY(name)"
+    ") STRICT;"
+    "CREATE TABLE journal_entries("
+    "  part INTEGER NOT NULL, first_seq INTEGER NOT NULL, epoch INTEGER NOT NULL,"
+    "  bytes BLOB NOT NULL,"
+    "  PRIMARY KEY(part, first_seq)"
+    ") STRICT;";
+static_assert(LEASE_NAME_MAX == 40 && EPOCH_MAX == 4095, "said in the tables, too");
+
+static const struct sql_columns part_columns =
+    COLUMNS(part_state, FIELD(part_state, epoch), FIELD(part_state, seq));
+
+static enum status part_state_read(struct order_store *handle, uint32_t part, struct part_state *state)
+{
+    *state = (struct part_state){ 0 };
+    const enum status status = sql_one(store_of(handle),
+        "SELECT epoch, seq FROM parts WHERE part = ?1", VALUES(U64(part)), &part_columns, state);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* nobody has opened it yet */
+}
+
+static enum status raise_try(struct store *store, uint32_t part, uint32_t from)
+{
+    struct position position;
+    enum status status = store_begin(store);
+    if (status == STATUS_OK)
+        status = store_part_take(store, part, &position);
+    if (status == STATUS_OK)
+        status = sql_do_one(store, "UPDATE parts SET epoch = ?2 + 1 WHERE part = ?1 AND epoch = ?2",
+            VALUES(U64(part), U64(from)), STATUS_CONFLICT);
+    return store_end(store, status);
+}
+
+/* Not repeated when its answer was lost: the epoch may be this one's or another's, who must not share it. */
+static enum status epoch_raise(struct order_store *handle, uint32_t part, uint32_t from)
+{
+    struct store *store = store_of(handle);
+    struct store_tries tries = { 0 };
+    enum status status;
+    if (part == PART_EMBEDDED || part > PART_MAX || from >= EPOCH_MAX)
+        return STATUS_BAD_INPUT;
+    STORE_TRIES (store, &tries, &status)
+        status = raise_try(store, part, from);
+    return status;
+}
+
+static enum status fence_refuse(
+    struct store_batch *batch, uint64_t epoch, const struct journal_entry *entry)
+{
+    snprintf(batch->refusal->text, sizeof batch->refusal->text,
+        "partition %u is at epoch %llu, the records are of epoch %u", entry->part,
+        (unsigned long long)epoch, entry->epoch);
+    return STATUS_CONFLICT;
+}
+
+static enum status entry_refuse(struct store_batch *batch, const struct journal_entry *entry)
+{
+    snprintf(batch->refusal->text, sizeof batch->refusal->text,
+        "the entry of partition %u from position %llu on does not go on after position %llu",
+        entry->part, (unsigned long long)entry->first_seq, (unsigned long long)batch->position.seq);
+    return STATUS_CORRUPT;
+}
+
+enum status store_entry_write(struct store_batch *batch, const struct journal_entry *entry, uint64_t last)
+{
+    uint64_t epoch = 0;
+    const enum status status = sql_number(
+        batch->store, "SELECT epoch FROM parts WHERE part = ?1", VALUES(U64(entry->part)), &epoch);
+    if (status != STATUS_OK)
+        return status;
+    if (epoch != entry->epoch)
+        return fence_refuse(batch, epoch, entry);
+    if (last <= batch->position.seq)
+        return STATUS_OK;
+    if (entry->first_seq != batch->position.seq + 1)
+        return entry_refuse(batch, entry);
+    return sql_do(batch->store,
+        "INSERT INTO journal_entries(part, first_seq, epoch, bytes) VALUES(?1, ?2, ?3, ?4)",
+        VALUES(U64(entry->part), U64(entry->first_seq), U64(entry->epoch),
+            BLOB(entry->bytes.data, entry->bytes.size)));
+}
+
+static enum status journal_next(struct order_store *handle, uint32_t part, uint64_t after,
+    struct journal_entry *entry, uint8_t *buffer)
+{
+    struct sql_row *row;
+    enum status status = sql_query(store_of(handle),
+        "SELECT first_seq, epoch, bytes FROM journal_entries WHERE part = ?1 AND first_seq > ?2"
+        " ORDER BY first_seq LIMIT 1",
+        VALUES(U64(part), U64(after)), &row);
+    if (status != STATUS_OK)
+        return status;
+    status = sql_next(row);
+    if (status == STATUS_OK) {
+        *entry = (struct journal_entry){ .part = part,
+            .epoch = column_u32(row, 1),
+            .first_seq = column_u64(row, 0),
+            .bytes = { (const char *)buffer, column_blob(row, 2, buffer, JOURNAL_ENTRY_BYTES_MAX) } };
+        if (entry->bytes.size == 0)
+            status = STATUS_CORRUPT;
+    }
+    sql_finish(row);
+    return status;
+}
+
+const struct cluster_store_ops store_cluster_ops = {
+    .now = store_now,
+    .lease_take = store_lease_take,
+    .lease_give = store_lease_give,
+    .part = part_state_read,
+    .epoch_raise = epoch_raise,
+    .apply = store_apply_entry,
+    .journal_next = journal_next,
+};
