@@ -38,10 +38,10 @@ SUBMAKE = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS) -Oline)
 
 LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd libpq libmariadb
 LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
-LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay -lm # they have no .pc file
+LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay -lhiredis -lm # no .pc file, or one with flags that nobody needs
 CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
 DIFFERENTIAL_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags lua5.1 hiredis 2>/dev/null))
-DIFFERENTIAL_LIBS = $(shell pkg-config --libs lua5.1 hiredis 2>/dev/null)
+DIFFERENTIAL_LIBS = $(shell pkg-config --libs lua5.1 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes \
     -Wvla -Wformat=2 -Wnull-dereference -Wswitch-enum -Wundef -Wcast-qual
@@ -237,7 +237,7 @@ define newline
 endef
 built = $(patsubst %.c,$(BUILD_ROOT)/$(1)/%,$(2))
 # A test whose name ends in _SERVER_test runs beside a server of that kind: tools/with-SERVER.
-SERVERS := postgres mariadb
+SERVERS := postgres mariadb redis cluster
 beside = $(foreach server,$(SERVERS),$(if $(filter %_$(server)_test.c,$(1)),tools/with-$(server)))
 # $(call each_program,BUILD,SOURCES,SECONDS): one line per test program of that build
 each_program = $(foreach source,$(2),parallel $(3) $(source:.c=):$(1) $(call beside,$(source)) $(call built,$(1),$(source))$(newline))

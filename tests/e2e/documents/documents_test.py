@@ -182,7 +182,7 @@ def the_libraries_of_the_build_are_those_of_the_documents():
     names = {"libcrypto": "OpenSSL", "gdlib": "gd", "sqlite3": "SQLite", "jansson": "jansson", "inih": "inih", "libcurl": "curl",
              "libsystemd": "systemd", "libpq": "libpq", "libmariadb": "libmariadb"}
     text = re.search(r"shared libraries of Debian 12 \(([^)]*)\)", read("docs/operations.md").replace("\n", " ")).group(1)
-    equal(sorted(text.split(", ")), sorted([names[library] for library in libraries] + ["wslay"]))
+    equal(sorted(text.split(", ")), sorted([names[library] for library in libraries] + ["wslay", "hiredis"]))
 
 
 @rule
