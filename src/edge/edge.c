@@ -48,6 +48,7 @@ enum {
 /* What epoll gives back besides connections, which are generation and slot. */
 #define EVENT_LISTENER UINT64_MAX
 #define EVENT_WAKE (UINT64_MAX - 1)
+#define EVENT_ATTENDED (UINT64_MAX - 2)
 
 static_assert((int)BUFFER_SMALL < (int)BUFFER_MEDIUM, "buffer classes go from small to large");
 static_assert(HTTP_REQUEST_MAX(0) > (int)BUFFER_MEDIUM, "a request without limits needs the large class");
@@ -231,6 +232,11 @@ struct wake *edge_wake(struct edge *edge)
     return &edge->wake;
 }
 
+enum status edge_attend(struct edge *edge, int fd)
+{
+    return edge_watch(edge, fd, EPOLLIN, EVENT_ATTENDED) ? STATUS_OK : STATUS_IO;
+}
+
 /* ---- the loop ---- */
 
 static void event_handle(struct edge *edge, const struct epoll_event *event)
@@ -245,6 +251,8 @@ static void event_handle(struct edge *edge, const struct epoll_event *event)
             accept_some(edge);
         return;
     }
+    if (data == EVENT_ATTENDED)
+        return; /* the handler's turn comes next */
     struct connection *connection = &edge->table.slots[(uint32_t)data];
     if (connection->fd < 0 || connection->generation != (uint32_t)(data >> 32))
         return; /* closed earlier in this turn */

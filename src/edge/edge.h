@@ -136,6 +136,10 @@ void edge_stop(struct edge *edge);           /* any thread: end at once */
  * deadline. */
 void edge_drain(struct edge *edge, uint32_t deadline_ms);
 struct wake *edge_wake(struct edge *edge); /* signal it from any thread to get a turn */
+/* Before edge_run, or on its thread: while this descriptor can be read, the handler gets turns without
+ * a pause. So a client of another server (redis/client.h) lives in this loop. It leaves when the
+ * descriptor is closed. */
+MUST_CHECK enum status edge_attend(struct edge *edge, int fd);
 
 void edge_complete(struct edge *edge, uint64_t token, const struct edge_answer *answer);
 /* A whole response, copied. */

@@ -232,7 +232,10 @@ void redis_client_moved(struct redis_client *client, const struct redis_node *as
     redis_client_doubt(client);
     if (redis_moved_read(error, asked, &slot, &node) != STATUS_OK || client->plain)
         return;
-    client->slots.node_of[slot] = redis_slots_node(&client->slots, &node);
+    const uint8_t index = redis_slots_node(&client->slots, &node);
+    if (client->slots.node_of[slot] == index)
+        return; /* many requests in flight are told the same */
+    client->slots.node_of[slot] = index;
     peers_match(client);
 }
 

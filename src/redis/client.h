@@ -33,7 +33,8 @@ struct redis_client_owner {
     /* Each request that was taken, exactly once. `value` is NULL where no reply came. Never
      * REDIS_ANSWER_MOVED or REDIS_ANSWER_ASK. */
     void (*answered)(void *self, uint64_t tag, enum redis_answer answer, const struct redis_value *value);
-    /* A server has greeted, or was asked again; each second. NULL: nobody wants to know. */
+    /* A server has greeted, before the first request to it is taken; or was asked again, each second. NULL:
+     * nobody wants to know. */
     void (*informed)(void *self, const struct redis_node *node, const struct redis_info *info);
 };
 

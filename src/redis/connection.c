@@ -28,6 +28,7 @@ enum {
     OWN_MAX = 8, /* room in the queue for our own questions */
     PIECE_BYTES = 64 * 1024,
     PIECES_PER_TURN = 16,
+    ROOM_AGAIN_MS = 20, /* there was no room for a question of our own */
     ERROR_MAX = 256,
 };
 
@@ -457,8 +458,7 @@ static void time_look(struct redis_connection *connection)
         ? redis_connection_say(connection, REDIS_WORDS(SPAN("PING"))) == STATUS_OK
         : question_put(connection, QUESTION_ROLE, now_ms + limits->answer_ms,
             REDIS_WORDS(SPAN("INFO"), SPAN("replication")));
-    if (asked)
-        connection->ask_due_ms = now_ms + limits->ask_ms;
+    connection->ask_due_ms = now_ms + (asked ? limits->ask_ms : ROOM_AGAIN_MS);
 }
 
 void redis_connection_turn(struct redis_connection *connection, uint64_t now_ms)

@@ -3,6 +3,9 @@
  * brings the server; one more is started and ended here. */
 #include "tests/seam/redis_kit.h"
 
+#include "base/clock.h"
+#include "edge/edge.h"
+
 #include <arpa/inet.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -242,6 +245,74 @@ static void messages_come_and_a_lost_connection_is_told_as_a_gap(void **state)
     redis_kit_close(&kit);
 }
 
+/* ---- in the loop of an edge ---- */
+
+enum { TRIPS = 200 };
+struct looped {
+    struct edge *edge;
+    struct redis_client *client;
+    uint32_t trips;
+    bool begun;
+};
+
+static void trip_begin(struct looped *looped)
+{
+    assert_int_equal(redis_client_send(looped->client, SPAN("a"), looped->trips,
+                         clock_now_ms() + REDIS_KIT_ANSWER_MS, REDIS_WORDS(SPAN("INCR"), SPAN("trips"))),
+        STATUS_OK);
+}
+
+static void looped_answered(
+    void *self, uint64_t tag, enum redis_answer answer, const struct redis_value *value)
+{
+    struct looped *looped = self;
+    assert_int_equal(answer, REDIS_ANSWER_OK);
+    assert_int_equal(tag, looped->trips);
+    assert_int_equal(value->number, looped->trips + 1);
+    if (++looped->trips < TRIPS)
+        trip_begin(looped);
+    else
+        edge_stop(looped->edge);
+}
+
+static void looped_turn(void *self, uint64_t now_ms)
+{
+    struct looped *looped = self;
+    if (!looped->begun && redis_client_is_whole(looped->client)) {
+        looped->begun = true;
+        trip_begin(looped);
+    }
+    redis_client_turn(looped->client, now_ms);
+}
+
+static void a_client_lives_in_the_loop_of_an_edge(void **state)
+{
+    (void)state;
+    struct looped looped = { 0 };
+    struct redis_client_config config = { .limits = usual };
+    struct span bad;
+    assert_int_equal(redis_nodes_read(span_from_string(address), config.seeds, REDIS_SEEDS_MAX,
+                         &config.seed_count, &bad),
+        STATUS_OK);
+    const struct redis_client_owner owner = { .self = &looped, .answered = looped_answered };
+    assert_int_equal(redis_client_open(&looped.client, &config, &owner), STATUS_OK);
+    const struct edge_handler handler = { .self = &looped, .turn = looped_turn };
+    const struct edge_config edge = {
+        .address = "127.0.0.1", .listen_fd = -1, .connections_max = 4, .cpu = -1
+    };
+    assert_int_equal(edge_open(&looped.edge, &edge, &handler), STATUS_OK);
+    assert_int_equal(edge_attend(looped.edge, redis_client_fd(looped.client)), STATUS_OK);
+    const uint64_t start = redis_kit_now_ms();
+    edge_run(looped.edge);
+    print_message("%d trips in %u ms; by ticks alone at least %d ms\n", TRIPS,
+        (unsigned)(redis_kit_now_ms() - start), TRIPS * EDGE_TICK_MS);
+    assert_int_equal(looped.trips, TRIPS);
+    edge_close(looped.edge);
+    redis_client_close(looped.client);
+}
+
+/* ---- a server of our own ---- */
+
 /* It was free a moment ago. */
 static uint16_t port_spare(void)
 {
@@ -318,6 +389,7 @@ int main(void)
         return 77;
     }
     port = redis_kit_port(address, 0);
+    clock_start(0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_server_has_all_slots_and_tells_what_it_is),
         cmocka_unit_test(thousands_in_flight_are_answered_in_order_and_one_more_is_not_taken),
@@ -328,6 +400,7 @@ int main(void)
         cmocka_unit_test(a_server_without_memory_says_so),
         cmocka_unit_test(a_demotion_is_seen_and_a_promotion_changes_the_replid),
         cmocka_unit_test(messages_come_and_a_lost_connection_is_told_as_a_gap),
+        cmocka_unit_test(a_client_lives_in_the_loop_of_an_edge),
         cmocka_unit_test(a_server_that_was_killed_is_another_one_when_it_is_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Deadlines, bounds, drain: what an edge does with connections rather than with requests. */
 #include "tests/unit/edge/edge_harness.h"
 
+#include "base/clock.h"
 #include "edge/listener.h"
 
 #include <netinet/in.h>
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -295,6 +297,41 @@ static void bad_configurations_are_named(void **state)
     edge_close(NULL);
 }
 
+enum { ATTENDED_TURNS = 1000 };
+struct attended {
+    struct edge *edge;
+    uint32_t turns;
+};
+
+static void attended_turn(void *self, uint64_t now_ms)
+{
+    struct attended *attended = self;
+    (void)now_ms;
+    if (++attended->turns == ATTENDED_TURNS)
+        edge_stop(attended->edge);
+}
+
+static void a_descriptor_that_can_be_read_gives_turns_without_a_pause(void **state)
+{
+    (void)state;
+    struct attended attended = { 0 };
+    const struct edge_handler handler = { .self = &attended, .turn = attended_turn };
+    const struct edge_config config = {
+        .address = "127.0.0.1", .listen_fd = -1, .connections_max = 4, .cpu = -1
+    };
+    const int fd = eventfd(1, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(edge_open(&attended.edge, &config, &handler), STATUS_OK);
+    assert_int_equal(edge_attend(attended.edge, -1), STATUS_IO);
+    assert_int_equal(edge_attend(attended.edge, fd), STATUS_OK);
+    const uint64_t start_ns = clock_monotonic_ns();
+    edge_run(attended.edge);
+    /* By ticks alone it would take ATTENDED_TURNS * EDGE_TICK_MS, which is 50 s. */
+    assert_true(clock_monotonic_ns() - start_ns < (uint64_t)ATTENDED_TURNS * EDGE_TICK_MS * 1000000 / 2);
+    edge_close(attended.edge);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +348,7 @@ int main(void)
         cmocka_unit_test(a_given_listener_is_used_and_left_open),
         cmocka_unit_test_teardown(two_edges_share_one_port, end),
         cmocka_unit_test(bad_configurations_are_named),
+        cmocka_unit_test(a_descriptor_that_can_be_read_gives_turns_without_a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
