@@ -31,6 +31,7 @@
 #include "base/clock.h"
 #include "base/histogram.h"
 #include "base/log.h"
+#include "journal/batch.h"
 #include "journal/format.h"
 #include "journal/recover.h"
 
@@ -230,12 +231,8 @@ bool journal_seal(struct journal *journal, uint64_t time_ms)
     journal->sealed_first_lsn = journal->next_lsn - journal->fill_records;
     journal->sealed_last_lsn = journal->next_lsn - 1;
     journal->sealed_time_ms = time_ms;
-    bytes_put_u32(data + BATCH_AT_MAGIC, BATCH_MAGIC);
-    bytes_put_u32(data + BATCH_AT_BYTES, bytes);
-    bytes_put_u32(data + BATCH_AT_RECORDS, journal->fill_records);
-    bytes_put_u64(data + BATCH_AT_FIRST_LSN, journal->sealed_first_lsn);
-    bytes_put_u64(data + BATCH_AT_TIME, time_ms);
-    bytes_put_u64(data + BATCH_AT_DATA_ID, journal->config.data_id);
+    batch_head_put(data, bytes, journal->fill_records, journal->sealed_first_lsn, time_ms,
+        journal->config.data_id);
 
     journal->offset += format_pages(bytes);
     invariant(journal->offset <= journal->segment_bytes);
@@ -298,9 +295,7 @@ static void finish_batch(struct journal *journal, uint8_t digest[HASH_SHA256_BYT
 {
     uint8_t *data = journal->sealed_data;
     const uint32_t bytes = journal->sealed_bytes;
-    memcpy(data + BATCH_AT_PREVIOUS, journal->end.hash, HASH_SHA256_BYTES);
-    bytes_put_u32(data + BATCH_AT_CRC, format_batch_crc(data, bytes));
-    hash_sha256(data, bytes, digest);
+    batch_finish(data, bytes, journal->end.hash, digest);
     memset(data + bytes, 0, format_pages(bytes) - bytes);
 }
 

@@ -15,6 +15,8 @@
 
 #include "journal/format.h"
 
+#include <stdio.h>
+
 void scan_start(
     struct scan *scan, const struct journal_config *config, struct arena *arena, size_t read_bytes)
 {
@@ -75,70 +77,37 @@ static const uint8_t *complete_batch(
     const uint8_t *data = scan_bytes(scan, offset, JOURNAL_PAGE, fault);
     if (data == NULL)
         return NULL;
-    if (bytes_get_u32(data + BATCH_AT_MAGIC) != BATCH_MAGIC) {
-        *why = "wrong magic number";
+    const uint64_t rest = scan->segment.bytes - offset; /* whole pages */
+    *why = batch_head_wrong(
+        data, rest < scan->segment.batch_bytes ? rest : scan->segment.batch_bytes, bytes);
+    if (*why != NULL)
         return NULL;
-    }
-    *bytes = bytes_get_u32(data + BATCH_AT_BYTES);
-    if (*bytes < BATCH_HEADER_BYTES || *bytes > scan->segment.batch_bytes
-        || format_pages(*bytes) > scan->segment.bytes - offset) {
-        *why = "impossible length";
-        return NULL;
-    }
     data = scan_bytes(scan, offset, format_pages(*bytes), fault);
     if (data == NULL)
         return NULL;
-    if (bytes_get_u32(data + BATCH_AT_CRC) != format_batch_crc(data, *bytes)) {
+    if (!batch_is_whole(data, *bytes)) {
         *why = "wrong checksum";
         return NULL;
     }
     return data;
 }
 
-static bool records_fit(const struct batch *batch)
+static enum status follow(struct scan *scan, const uint8_t *data, uint32_t bytes, struct batch *batch)
 {
-    uint64_t at = BATCH_HEADER_BYTES;
-    for (uint32_t i = 0; i < batch->records; i++) {
-        if (batch->bytes - at < RECORD_HEADER_BYTES)
-            return false;
-        const uint8_t *header = batch->data + at;
-        uint16_t bytes = bytes_get_u16(header + RECORD_AT_BYTES);
-        if (bytes > JOURNAL_RECORD_MAX || header[RECORD_AT_TYPE] == 0
-            || header[RECORD_AT_TYPE + 1] != 0 || batch->bytes - at - RECORD_HEADER_BYTES < bytes)
-            return false;
-        at += RECORD_HEADER_BYTES + (uint64_t)bytes;
+    char what[sizeof scan->damage.what];
+    struct journal_position end = scan->end;
+    enum status status =
+        batch_follow(data, bytes, scan->data_id, scan->hash_known, &end, batch, what, sizeof what);
+    if (status == STATUS_OK && !all_zero(data + bytes, format_pages(bytes) - bytes)) {
+        status = STATUS_CORRUPT;
+        snprintf(what, sizeof what, "padding of a batch is not zero");
     }
-    return at == batch->bytes && batch->records > 0;
-}
-
-static enum status damaged(struct scan *scan, const char *what, uint64_t found, uint64_t expected)
-{
-    return damage_set(&scan->damage, STATUS_CORRUPT, scan->segment.first_lsn, scan->offset,
-        "%s: %llu, expected %llu", what, (unsigned long long)found, (unsigned long long)expected);
-}
-
-/* The CRC is right, so all of this was written on purpose: whatever does not fit is damage. */
-static enum status continues_the_log(struct scan *scan, const struct batch *batch)
-{
-    uint64_t data_id = bytes_get_u64(batch->data + BATCH_AT_DATA_ID);
-    if (data_id != scan->data_id)
-        return damage_set(&scan->damage, STATUS_CONFLICT, scan->segment.first_lsn, scan->offset,
-            "batch has data id %016llx, the database has %016llx", (unsigned long long)data_id,
-            (unsigned long long)scan->data_id);
-    if (batch->first_lsn != scan->end.lsn + 1)
-        return damaged(scan, "batch starts at the wrong LSN", batch->first_lsn, scan->end.lsn + 1);
-    if (scan->hash_known
-        && memcmp(batch->data + BATCH_AT_PREVIOUS, scan->end.hash, HASH_SHA256_BYTES) != 0)
-        return damage_set(&scan->damage, STATUS_CORRUPT, scan->segment.first_lsn, scan->offset,
-            "batch does not carry the hash of the batch before it");
-    if (batch->time_ms < scan->end.time_ms)
-        return damaged(scan, "time runs backwards", batch->time_ms, scan->end.time_ms);
-    if (!records_fit(batch) || batch->records > UINT64_MAX - batch->first_lsn)
-        return damage_set(&scan->damage, STATUS_CORRUPT, scan->segment.first_lsn, scan->offset,
-            "%u records do not add up to a batch of %u bytes", batch->records, batch->bytes);
-    if (!all_zero(batch->data + batch->bytes, format_pages(batch->bytes) - batch->bytes))
-        return damage_set(&scan->damage, STATUS_CORRUPT, scan->segment.first_lsn, scan->offset,
-            "padding of a batch is not zero");
+    if (status != STATUS_OK)
+        return damage_set(&scan->damage, status, scan->segment.first_lsn, scan->offset, "%s", what);
+    batch->offset = scan->offset;
+    scan->end = end;
+    scan->hash_known = true;
+    scan->offset += format_pages(bytes);
     return STATUS_OK;
 }
 
@@ -163,22 +132,8 @@ enum scan_found scan_next(struct scan *scan, struct batch *batch, enum status *f
             "bad batch: %s", why);
         return SCAN_BROKEN;
     }
-    *batch = (struct batch){ .data = data,
-        .offset = scan->offset,
-        .bytes = bytes,
-        .records = bytes_get_u32(data + BATCH_AT_RECORDS),
-        .first_lsn = bytes_get_u64(data + BATCH_AT_FIRST_LSN),
-        .time_ms = bytes_get_u64(data + BATCH_AT_TIME) };
-    *fault = continues_the_log(scan, batch);
-    if (*fault != STATUS_OK)
-        return SCAN_FAULT;
-    batch->last_lsn = batch->first_lsn + batch->records - 1;
-    scan->end.lsn = batch->last_lsn;
-    scan->end.time_ms = batch->time_ms;
-    hash_sha256(data, bytes, scan->end.hash);
-    scan->hash_known = true;
-    scan->offset += format_pages(bytes);
-    return SCAN_BATCH;
+    *fault = follow(scan, data, bytes, batch);
+    return *fault == STATUS_OK ? SCAN_BATCH : SCAN_FAULT;
 }
 
 enum status scan_tail(struct scan *scan, uint64_t *torn_bytes)
@@ -216,14 +171,4 @@ enum status scan_tail(struct scan *scan, uint64_t *torn_bytes)
         used--;
     *torn_bytes = last - JOURNAL_PAGE + used - start;
     return STATUS_OK;
-}
-
-void batch_take(const struct batch *batch, uint32_t *cursor, struct journal_record *record)
-{
-    const uint8_t *header = batch->data + *cursor;
-    uint16_t bytes = bytes_get_u16(header + RECORD_AT_BYTES);
-    *record = (struct journal_record){ .type = header[RECORD_AT_TYPE],
-        .payload = span_of(header + RECORD_HEADER_BYTES, bytes) };
-    *cursor += RECORD_HEADER_BYTES + (uint32_t)bytes;
-    invariant(*cursor <= batch->bytes);
 }

@@ -7,20 +7,13 @@
 #define STAMPEDE_JOURNAL_SCAN_H
 
 #include "base/arena.h"
+#include "journal/batch.h"
 #include "journal/segment.h"
 
 enum {
     SCAN_READ_BYTES = 1024 * 1024, /* one read when walking a whole journal */
     SCAN_FOLLOW_BYTES = 64 * 1024, /* one read when following the writer */
     SCAN_ARENA_BYTES = JOURNAL_BATCH_LIMIT + JOURNAL_PAGE, /* costs nothing until touched */
-};
-
-struct batch {
-    const uint8_t *data; /* valid until the next scan_ call */
-    uint64_t offset;     /* in its segment */
-    uint32_t bytes;      /* header and records */
-    uint32_t records;
-    uint64_t first_lsn, last_lsn, time_ms;
 };
 
 struct scan {
@@ -59,8 +52,5 @@ MUST_CHECK enum status scan_tail(struct scan *scan, uint64_t *torn_bytes);
 void scan_forget(struct scan *scan); /* the file may have changed: read again */
 /* `bytes` of the segment from `offset` on, NULL on a fault. */
 MUST_CHECK const uint8_t *scan_bytes(struct scan *scan, uint64_t offset, size_t bytes, enum status *fault);
-
-/* Takes the record at *cursor (start with BATCH_HEADER_BYTES). Only for batches from scan_next. */
-void batch_take(const struct batch *batch, uint32_t *cursor, struct journal_record *record);
 
 #endif
