@@ -47,7 +47,8 @@ bool batch_is_whole(const uint8_t *data, uint32_t bytes); /* its checksum is rig
  * fit. `what` says how. */
 MUST_CHECK enum status batch_follow(const uint8_t *data, uint32_t bytes, uint64_t data_id,
     bool hash_known, struct journal_position *end, struct batch *batch, char *what, size_t what_bytes);
-/* The record at *cursor (BATCH_RECORDS_AT: the first), which moves behind it. `record->lsn` is the caller's. */
+/* The record at *cursor (BATCH_RECORDS_AT: the first), which moves behind it. Its lsn is the caller's to
+ * fill in. */
 void batch_take(const struct batch *batch, uint32_t *cursor, struct journal_record *record);
 
 #endif

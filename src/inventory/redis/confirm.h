@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inventory/redis/confirm.h: the worker's half of a partition. The script in Redis has proposed records; the
+ * engine of the partition comes to the same outcome, or the script is wrong and nothing of it is kept.
+ *
+ *   rebuild    journal entries of the database ──► confirm_replay ──► the engine as the database has it
+ *   follow     entries of the stream ──► confirm_entry ──► a batch: records for the store, and the journal
+ *              entry that goes into the same transaction (contract/cluster_store.h)
+ *
+ * The engine is ahead of the database by the batch that is not kept yet. When the store refuses it for good
+ * (another epoch), or anything but STATUS_OK is answered here, the partition is closed and rebuilt: there is
+ * no way back for an engine.
+ *
+ * Numbers. Inside, tickets count from 1 over all epochs. Outside, a ticket number also has the partition and
+ * the epoch that it was won under (contract/ticket_number.h).
+ * Thread: one. Memory: its own, from confirm_open on. */
+#ifndef STAMPEDE_INVENTORY_REDIS_CONFIRM_H
+#define STAMPEDE_INVENTORY_REDIS_CONFIRM_H
+
+#include "contract/cluster_store.h"
+#include "contract/ticket_number.h"
+#include "inventory/engine.h"
+#include "journal/batch.h"
+
+enum { STREAM_RECORDS_MAX = 64 }; /* of an entry: those of one call */
+
+struct confirm_config {
+    uint32_t part; /* not 0 */
+    uint64_t data_id;
+    struct engine_config engine;
+};
+
+/* An entry of the stream (docs/queue.md). */
+struct stream_entry {
+    uint64_t seq; /* of its last record */
+    uint32_t epoch;
+    uint64_t time_ms;
+    struct span lines;
+};
+
+/* What one transaction of the store takes. */
+struct confirm_batch {
+    struct queue_record records[ORDER_BATCH_MAX];
+    uint32_t count;
+    struct journal_entry entry; /* after confirm_batch_end */
+};
+
+struct confirm {
+    struct confirm_config config;
+    struct engine engine;
+    uint32_t epoch;              /* of the last entry; 0: there is none yet */
+    struct journal_position end; /* of the last batch that was ended, or entry that was replayed */
+    uint64_t seq, time_ms;       /* of the last record that the engine has */
+    uint32_t first_ticket[EPOCH_MAX + 1]; /* that was won under an epoch; 0: none */
+    struct confirm_batch *batch;          /* being filled */
+    struct batch_maker maker;
+    uint8_t *bytes;
+    char what[200]; /* why something was not confirmed */
+};
+
+/* STATUS_BAD_INPUT: partition 0. STATUS_AWAY: no memory. */
+MUST_CHECK enum status confirm_open(struct confirm *, const struct confirm_config *);
+void confirm_close(struct confirm *); /* accepts a zeroed one */
+
+/* Entries of the database in their order, before the first one of the stream. STATUS_CORRUPT: damaged, out
+ * of order, or the engine comes to another outcome. STATUS_CONFLICT: of another data id. */
+MUST_CHECK enum status confirm_replay(struct confirm *, const struct journal_entry *);
+
+/* Whether the batch takes this entry: it has room, and is of the same epoch. Else it is ended first. */
+bool confirm_has_room(const struct confirm *, const struct stream_entry *);
+/* Adds the records of an entry to the batch, which takes it. What is in already is passed over.
+ * STATUS_CONFLICT: the script came to another outcome than the engine. STATUS_CORRUPT: a gap, an overlap, an
+ * older epoch, time that runs backwards, or a text that the script does not write. */
+MUST_CHECK enum status confirm_entry(struct confirm *, const struct stream_entry *);
+/* The batch is complete, and its journal entry is made. NULL: it has no record. It is valid until the next
+ * call of confirm_entry, which begins another one: the store has it by then. */
+const struct confirm_batch *confirm_batch_end(struct confirm *);
+
+/* What others call this ticket of the engine; 0: there is no such ticket. */
+ticket_number confirm_number(const struct confirm *, ticket_number ticket);
+
+#endif
