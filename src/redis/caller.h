@@ -19,8 +19,8 @@ struct redis_client *redis_caller_client(const struct redis_caller *caller);
 
 /* Waits until each slot has a master that is connected, at most so long. */
 MUST_CHECK bool redis_caller_is_ready(struct redis_caller *caller, uint32_t ms);
-/* One request to the master of `key`. `take` gets the reply, also an error; NULL: nobody looks at it. `ms`: for
- * the answer, and before that for a server that is not connected or has too much to do. */
+/* One request to the master of `key`. `take` gets the reply, also an error; NULL: nobody looks at it.
+ * `ms`: for the answer, and before that for a server that is not connected or has too much to do. */
 MUST_CHECK enum redis_answer redis_call(struct redis_caller *caller, struct span key,
     struct redis_words words, uint32_t ms, redis_take *take, void *context);
 /* The same without waiting for the answer, unless too many are on their way. */

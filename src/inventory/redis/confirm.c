@@ -30,13 +30,9 @@ enum status confirm_open(struct confirm *confirm, const struct confirm_config *c
     *confirm = (struct confirm){ .config = *config };
     if (config->part == PART_EMBEDDED || config->part > PART_MAX)
         return STATUS_BAD_INPUT;
-    confirm->batch = malloc(sizeof *confirm->batch);
-    confirm->bytes = malloc(JOURNAL_ENTRY_BYTES_MAX);
-    if (confirm->batch == NULL || confirm->bytes == NULL) {
-        confirm_close(confirm);
+    confirm->keeper.bytes = malloc(JOURNAL_ENTRY_BYTES_MAX);
+    if (confirm->keeper.bytes == NULL)
         return STATUS_AWAY;
-    }
-    confirm->batch->count = 0;
     const enum status status = engine_open(&confirm->engine, &config->engine);
     if (status != STATUS_OK)
         confirm_close(confirm);
@@ -47,8 +43,7 @@ void confirm_close(struct confirm *confirm)
 {
     if (confirm->engine.sales != NULL)
         engine_close(&confirm->engine);
-    free(confirm->batch);
-    free(confirm->bytes);
+    free(confirm->keeper.bytes);
     *confirm = (struct confirm){ 0 };
 }
 
@@ -104,7 +99,7 @@ enum status confirm_replay(struct confirm *confirm, const struct journal_entry *
     const uint8_t *data = (const uint8_t *)entry->bytes.data;
     struct batch batch;
     uint32_t bytes = 0;
-    invariant(confirm->batch->count == 0); /* the stream comes after */
+    invariant(confirm->keeper.end.lsn == confirm->seq); /* the stream comes after */
     const char *wrong = entry->bytes.size < BATCH_RECORDS_AT
         ? "too short"
         : batch_head_wrong(data, entry->bytes.size, &bytes);
@@ -112,8 +107,8 @@ enum status confirm_replay(struct confirm *confirm, const struct journal_entry *
         wrong = "wrong length or checksum";
     if (wrong != NULL)
         return refuse(confirm, STATUS_CORRUPT, "entry %" PRIu64 ": %s", entry->first_seq, wrong);
-    enum status status = batch_follow(data, bytes, confirm->config.data_id, true, &confirm->end,
-        &batch, confirm->what, sizeof confirm->what);
+    enum status status = batch_follow(data, bytes, confirm->config.data_id, true,
+        &confirm->keeper.end, &batch, confirm->what, sizeof confirm->what);
     if (status == STATUS_OK
         && (batch.first_lsn != entry->first_seq || entry->part != confirm->config.part))
         status = refuse(confirm, STATUS_CORRUPT, "entry %" PRIu64 " has the records of another one",
@@ -151,13 +146,12 @@ static enum status outcome_confirm(struct confirm *confirm, struct queue_record 
             record->at.seq, outcome.answer, outcome.detail, outcome.ticket,
             (int)(line.size < 100 ? line.size : 100), line.data);
     record->outcome = outcome;
-    invariant(batch_append(&confirm->maker, record->command.type, decided, decided_bytes));
     return STATUS_OK;
 }
 
-static enum status line_confirm(struct confirm *confirm, struct span line, uint64_t time_ms)
+static enum status line_confirm(
+    struct confirm *confirm, struct span line, uint64_t time_ms, struct queue_record *record)
 {
-    struct queue_record *record = &confirm->batch->records[confirm->batch->count];
     const ticket_number last = confirm->engine.tickets.last;
     *record = (struct queue_record){ .at = { confirm->config.part, confirm->seq + 1 } };
     enum status status = record_text_read(line, time_ms, &record->command, &record->outcome);
@@ -173,15 +167,7 @@ static enum status line_confirm(struct confirm *confirm, struct span line, uint6
         record->command.settle.ticket = confirm_number(confirm, record->command.settle.ticket);
     confirm->seq++;
     confirm->time_ms = time_ms;
-    confirm->batch->count++;
     return STATUS_OK;
-}
-
-bool confirm_has_room(const struct confirm *confirm, const struct stream_entry *entry)
-{
-    return confirm->maker.records == 0
-        || (entry->epoch == confirm->epoch
-            && confirm->maker.records + STREAM_RECORDS_MAX <= ORDER_BATCH_MAX);
 }
 
 static enum status entry_judge(struct confirm *confirm, const struct stream_entry *entry)
@@ -196,37 +182,59 @@ static enum status entry_judge(struct confirm *confirm, const struct stream_entr
     return epoch_enter(confirm, entry->epoch);
 }
 
-enum status confirm_entry(struct confirm *confirm, const struct stream_entry *entry)
+enum status confirm_entry(struct confirm *confirm, const struct stream_entry *entry,
+    struct queue_record *records, uint32_t *count)
 {
     struct span rest = entry->lines;
+    *count = 0;
     if (entry->seq <= confirm->seq)
         return STATUS_OK;
-    invariant(confirm_has_room(confirm, entry));
-    if (confirm->maker.records == 0) {
-        confirm->batch->count = 0;
-        batch_begin(&confirm->maker, confirm->bytes, JOURNAL_ENTRY_BYTES_MAX);
-    }
     enum status status = entry_judge(confirm, entry);
     while (status == STATUS_OK && confirm->seq < entry->seq) {
         struct span line = SPAN_NONE;
         span_take_until(&rest, '\n', &line);
-        status = line_confirm(confirm, line, entry->time_ms);
+        status = line_confirm(confirm, line, entry->time_ms, &records[*count]);
+        *count += status == STATUS_OK;
     }
     return status;
 }
 
-const struct confirm_batch *confirm_batch_end(struct confirm *confirm)
+/* ---- to the database ---- */
+
+/* In the log tickets have the engine's own numbers. */
+static uint32_t record_bytes(const struct queue_record *record, uint8_t *bytes)
 {
-    struct confirm_batch *batch = confirm->batch;
-    if (confirm->maker.records == 0)
-        return NULL;
-    const uint64_t first_seq = confirm->end.lsn + 1;
-    const uint32_t bytes =
-        batch_end(&confirm->maker, confirm->config.data_id, confirm->time_ms, &confirm->end);
-    batch->entry = (struct journal_entry){ .part = confirm->config.part,
+    struct command command = record->command;
+    struct outcome outcome = record->outcome;
+    struct ticket_parts parts;
+    if (outcome.ticket != 0 && ticket_number_split(outcome.ticket, &parts))
+        outcome.ticket = parts.n;
+    if (command.type == COMMAND_SETTLE && ticket_number_split(command.settle.ticket, &parts))
+        command.settle.ticket = parts.n;
+    return record_encode(&command, &outcome, bytes);
+}
+
+void log_entry_make(struct confirm *confirm, const struct queue_record *records, uint32_t count,
+    struct journal_entry *entry)
+{
+    struct log_keeper *keeper = &confirm->keeper;
+    struct batch_maker maker;
+    uint8_t bytes[RECORD_BYTES_MAX];
+    invariant(count > 0 && count <= ORDER_BATCH_MAX && records[0].at.seq == keeper->end.lsn + 1);
+    keeper->next = keeper->end;
+    batch_begin(&maker, keeper->bytes, JOURNAL_ENTRY_BYTES_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        invariant(
+            batch_append(&maker, records[i].command.type, bytes, record_bytes(&records[i], bytes)));
+    const uint32_t size =
+        batch_end(&maker, confirm->config.data_id, records[count - 1].command.time_ms, &keeper->next);
+    *entry = (struct journal_entry){ .part = confirm->config.part,
         .epoch = confirm->epoch,
-        .first_seq = first_seq,
-        .bytes = span_of(confirm->bytes, bytes) };
-    confirm->maker.records = 0;
-    return batch;
+        .first_seq = records[0].at.seq,
+        .bytes = span_of(keeper->bytes, size) };
+}
+
+void log_entry_kept(struct confirm *confirm)
+{
+    confirm->keeper.end = confirm->keeper.next;
 }

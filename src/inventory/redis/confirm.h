@@ -3,12 +3,13 @@
  * engine of the partition comes to the same outcome, or the script is wrong and nothing of it is kept.
  *
  *   rebuild    journal entries of the database ──► confirm_replay ──► the engine as the database has it
- *   follow     entries of the stream ──► confirm_entry ──► a batch: records for the store, and the journal
- *              entry that goes into the same transaction (contract/cluster_store.h)
+ *   follow     entries of the stream ──► confirm_entry ──► records for the store
+ *   keep       records of one transaction ──► log_entry_make ──► the journal entry that goes into it
+ *              (contract/cluster_store.h); kept: log_entry_kept
  *
- * The engine is ahead of the database by the batch that is not kept yet. When the store refuses it for good
- * (another epoch), or anything but STATUS_OK is answered here, the partition is closed and rebuilt: there is
- * no way back for an engine.
+ * The engine is ahead of the database by the records that are not kept yet. When the store refuses them for
+ * good (another epoch), or anything but STATUS_OK is answered here, the partition is closed and rebuilt: an
+ * engine has no way back.
  *
  * Numbers. Inside, tickets count from 1 over all epochs. Outside, a ticket number also has the partition and
  * the epoch that it was won under (contract/ticket_number.h).
@@ -37,23 +38,20 @@ struct stream_entry {
     struct span lines;
 };
 
-/* What one transaction of the store takes. */
-struct confirm_batch {
-    struct queue_record records[ORDER_BATCH_MAX];
-    uint32_t count;
-    struct journal_entry entry; /* after confirm_batch_end */
+/* What the database has of the log, and what it gets next. */
+struct log_keeper {
+    struct journal_position end; /* of the last entry that is kept */
+    struct journal_position next;
+    uint8_t *bytes; /* of the next entry */
 };
 
 struct confirm {
     struct confirm_config config;
     struct engine engine;
-    uint32_t epoch;              /* of the last entry; 0: there is none yet */
-    struct journal_position end; /* of the last batch that was ended, or entry that was replayed */
-    uint64_t seq, time_ms;       /* of the last record that the engine has */
+    uint32_t epoch;                       /* of the last entry; 0: there is none yet */
+    uint64_t seq, time_ms;                /* of the last record that the engine has */
     uint32_t first_ticket[EPOCH_MAX + 1]; /* that was won under an epoch; 0: none */
-    struct confirm_batch *batch;          /* being filled */
-    struct batch_maker maker;
-    uint8_t *bytes;
+    struct log_keeper keeper;
     char what[200]; /* why something was not confirmed */
 };
 
@@ -65,15 +63,17 @@ void confirm_close(struct confirm *); /* accepts a zeroed one */
  * of order, or the engine comes to another outcome. STATUS_CONFLICT: of another data id. */
 MUST_CHECK enum status confirm_replay(struct confirm *, const struct journal_entry *);
 
-/* Whether the batch takes this entry: it has room, and is of the same epoch. Else it is ended first. */
-bool confirm_has_room(const struct confirm *, const struct stream_entry *);
-/* Adds the records of an entry to the batch, which takes it. What is in already is passed over.
+/* The records of an entry, at most STREAM_RECORDS_MAX. What is in already is passed over: *count is 0.
  * STATUS_CONFLICT: the script came to another outcome than the engine. STATUS_CORRUPT: a gap, an overlap, an
  * older epoch, time that runs backwards, or a text that the script does not write. */
-MUST_CHECK enum status confirm_entry(struct confirm *, const struct stream_entry *);
-/* The batch is complete, and its journal entry is made. NULL: it has no record. It is valid until the next
- * call of confirm_entry, which begins another one: the store has it by then. */
-const struct confirm_batch *confirm_batch_end(struct confirm *);
+MUST_CHECK enum status confirm_entry(
+    struct confirm *, const struct stream_entry *, struct queue_record *records, uint32_t *count);
+
+/* The entry of the next records that the database has not got, of one epoch, at most ORDER_BATCH_MAX. It is
+ * valid until the next call, and may be made again. */
+void log_entry_make(struct confirm *, const struct queue_record *records, uint32_t count,
+    struct journal_entry *entry);
+void log_entry_kept(struct confirm *); /* the last one that was made is in the database */
 
 /* What others call this ticket of the engine; 0: there is no such ticket. */
 ticket_number confirm_number(const struct confirm *, ticket_number ticket);
