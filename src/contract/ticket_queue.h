@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "contract/command.h"
 
+struct journal_entry;
 struct queue_record {
     struct position at;
     struct command command;
@@ -32,6 +33,12 @@ struct ticket_queue_ops {
      * partition. */
     enum status (*commit)(struct ticket_queue *, struct position position);
     struct position (*end)(struct ticket_queue *); /* last durable position */
+    /* Where the store keeps the log itself (contract/cluster_store.h), else NULL: what goes into the
+     * transaction that takes these records, which are the next after those that are kept; until the next
+     * call. And: the last one that was made is in the store. */
+    const struct journal_entry *(*entry)(
+        struct ticket_queue *, const struct queue_record *records, uint32_t count);
+    void (*kept)(struct ticket_queue *);
     void (*close)(struct ticket_queue *);
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "contract/cluster_store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,7 @@ struct order_writer {
     char (*reasons)[TEXT_BYTES]; /* of dead letters */
     uint32_t first, count;       /* records[first … count) wait */
     uint32_t suspect;
+    uint32_t unsure; /* records of a transaction that may have been kept; 0: none */
     struct position position;
     uint64_t applied_ms, retry_ms; /* last transaction; not before */
     uint32_t away_ms;              /* the present pause; 0: not away */
@@ -138,8 +140,10 @@ static bool writer_poll(struct order_writer *writer, uint64_t now_ms)
     if (room == 0)
         return true;
     enum status status = queue->ops->poll(queue, &writer->records[writer->count], room, &count);
-    if (status == STATUS_CORRUPT) {
-        writer_stop(writer, status, "the ticket queue is damaged");
+    if (status == STATUS_CORRUPT || status == STATUS_CONFLICT) {
+        writer_stop(writer, status,
+            status == STATUS_CORRUPT ? "the ticket queue is damaged"
+                                     : "the ticket queue is not ours any more");
         return false;
     }
     if (status != STATUS_OK) {
@@ -262,23 +266,43 @@ static void batch_refused(
         writer->suspect = size;
 }
 
-static void batch_apply(struct order_writer *writer, uint64_t now_ms, struct order_writer_progress *progress)
+/* With the entry of the log, where the store keeps that. */
+static enum status records_apply(struct order_writer *writer, uint32_t size, struct refusal *refusal)
 {
     struct order_store *store = writer->config.store;
+    struct ticket_queue *queue = writer->config.queue;
+    const struct queue_record *records = &writer->records[writer->first];
+    const uint8_t *dispositions = &writer->dispositions[writer->first];
+    if (queue->ops->entry == NULL)
+        return store->ops->apply(store, records, dispositions, size, refusal);
+    const struct journal_entry *entry = queue->ops->entry(queue, records, size);
+    const enum status status =
+        store->ops->cluster->apply(store, entry, records, dispositions, size, refusal);
+    if (status == STATUS_OK)
+        queue->ops->kept(queue);
+    return status;
+}
+
+static void batch_apply(struct order_writer *writer, uint64_t now_ms, struct order_writer_progress *progress)
+{
     struct refusal refusal = { .index = UINT32_MAX };
-    uint32_t size = batch_size(writer), first = writer->first;
+    /* An entry that may be in is tried again as it was: then it is either in, or goes in. */
+    const uint32_t size = writer->unsure > 0 ? writer->unsure : batch_size(writer);
+    const uint32_t first = writer->first;
     if (writer->dispositions[first] == DISPOSE_DEAD)
         memcpy(refusal.text, writer->reasons[first], TEXT_BYTES);
-    enum status status = store->ops->apply(
-        store, &writer->records[first], &writer->dispositions[first], size, &refusal);
-    if (status == STATUS_OK)
+    const enum status status = records_apply(writer, size, &refusal);
+    writer->unsure = 0;
+    if (status == STATUS_OK) {
         batch_done(writer, size, now_ms, progress);
-    else if (status == STATUS_REFUSED)
+    } else if (status == STATUS_REFUSED) {
         batch_refused(writer, size, &refusal, now_ms);
-    else if (status == STATUS_CORRUPT)
+    } else if (status == STATUS_CORRUPT || status == STATUS_CONFLICT) {
         writer_stop(writer, status, refusal.text);
-    else
+    } else {
+        writer->unsure = size;
         writer_pause(writer, now_ms, refusal.text);
+    }
 }
 
 /* Small batches wait a little for company, but never because of a clock that went back. */

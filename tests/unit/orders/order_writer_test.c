@@ -297,6 +297,22 @@ static void a_clock_that_goes_back_does_not_stretch_a_pause(void **state)
     assert_true(f->now_ms - set_back_ms <= ORDER_AWAY_MS_MIN + ORDER_BATCH_WAIT_MS);
 }
 
+/* It may have been kept: together with others it would be something else. */
+static void what_the_store_did_not_answer_is_tried_again_as_it_was(void **state)
+{
+    struct fixture *f = *state;
+    start(f, 10);
+    f->store.answer = STATUS_AWAY;
+    assert_int_equal(turn(f), STATUS_OK);
+    f->queue.end = 30;
+    f->store.answer = STATUS_OK;
+    f->store.largest = 0;
+    f->now_ms += f->progress.wait_ms;
+    assert_true(run(f, 20));
+    assert_int_equal(f->store.largest, 20);
+    assert_int_equal(count_fate(f, WRITTEN), 30);
+}
+
 static void a_queue_that_is_away_is_tried_again(void **state)
 {
     struct fixture *f = *state;
@@ -415,6 +431,7 @@ int main(void)
         TEST(halving_also_finds_what_must_be_rejected),
         TEST(a_store_that_is_away_pauses_longer_and_longer_and_loses_nothing),
         TEST(a_clock_that_goes_back_does_not_stretch_a_pause),
+        TEST(what_the_store_did_not_answer_is_tried_again_as_it_was),
         TEST(a_queue_that_is_away_is_tried_again),
         TEST(damage_stops_the_writer_for_good),
         TEST(a_damaged_queue_stops_the_writer_too),

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inventory/redis/keys.h: the names of a partition's keys in Redis: st:<data id>:{<part>}:m and so on. All
+ * have one hash tag, so they are in one slot.
+ * Thread: any. Memory: the caller's. */
+#ifndef STAMPEDE_INVENTORY_REDIS_KEYS_H
+#define STAMPEDE_INVENTORY_REDIS_KEYS_H
+
+#include "inventory/redis/script.h"
+
+struct partition_keys {
+    char bytes[SCRIPT_KEYS + 2][SCRIPT_PREFIX_MAX + 8];
+    struct span prefix;
+    struct span names[SCRIPT_KEYS]; /* by enum script_key */
+    struct span notes;              /* a channel */
+};
+
+void partition_keys_make(struct partition_keys *keys, uint64_t data_id, uint32_t part);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inventory/redis/opening.h: opening a partition in Redis: the one recovery for everything (a promoted or
+ * empty server, a moved slot, a script that differs, the first start).
+ *
+ *   1. partition_shut    the script of the old epoch is refused from now on; what it proposed is still in the
+ *                        stream, and the worker takes it in
+ *   2.                   the epoch is raised in the store (contract/cluster_store.h): it is ours alone
+ *   3. partition_begin   Redis is claimed for the epoch; whoever comes with an older one is refused
+ *   4. partition_load    the state of the engine, unless Redis has it already
+ *   5. partition_admit   the script of the epoch is there, and is allowed to run
+ *
+ * Steps 3 to 5 compare the epoch inside of Redis each time, so that a process that was stopped in between
+ * can't spoil what a later one has opened. They are repeated from the beginning after any failure.
+ * Thread: the caller's (redis/caller.h). */
+#ifndef STAMPEDE_INVENTORY_REDIS_OPENING_H
+#define STAMPEDE_INVENTORY_REDIS_OPENING_H
+
+#include "inventory/redis/image.h"
+#include "inventory/redis/keys.h"
+#include "redis/caller.h"
+
+struct opening {
+    struct redis_caller *caller;
+    const struct partition_keys *keys;
+    uint32_t timeout_ms; /* for each answer */
+};
+
+/* What Redis has of a partition. */
+struct partition_found {
+    uint32_t epoch; /* whose script may run; 0: none */
+    uint32_t shut;  /* whose script ran last, if none may run now; 0: not known */
+    uint32_t open;  /* the last one that claimed it */
+    uint64_t seq;   /* the last record of the state */
+};
+
+/* All of them: REDIS_ANSWER_OK, or why not. REDIS_ANSWER_FENCED: a later epoch has claimed the partition. */
+MUST_CHECK enum redis_answer partition_look(const struct opening *, struct partition_found *found);
+/* Only if `epoch` is the one that may run. */
+MUST_CHECK enum redis_answer partition_shut(const struct opening *, uint32_t epoch);
+MUST_CHECK enum redis_answer partition_begin(const struct opening *, uint32_t epoch);
+/* Clears what is there, and writes the state. head->epoch is the one that has begun. */
+MUST_CHECK enum redis_answer partition_load(
+    const struct opening *, const struct engine *engine, const struct image_head *head);
+/* `sha`: what EVALSHA calls the script. */
+MUST_CHECK enum redis_answer partition_admit(
+    const struct opening *, uint32_t epoch, char sha[SCRIPT_SHA_DIGITS + 1]);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queue/stream_queue.h: the ticket queue of a partition in Redis: its stream (docs/queue.md), and beside it
+ * the engine that confirms each record before it is given (inventory/redis/confirm.h).
+ *
+ * Opening rebuilds the engine from what the store has of the log. Records are given as the engine has
+ * confirmed them. `entry` makes what the store keeps of the log with them. `commit` tells the script how far
+ * the database is, and trims the stream; both may be lost, the next commit tells again.
+ *
+ * Thread: one (the worker's). `end` too.
+ * Errors: poll answers STATUS_AWAY (Redis does not answer: try again), STATUS_CONFLICT (script and engine
+ * differ, or this is not the epoch of the partition any more) or STATUS_CORRUPT (a record is missing or can't
+ * be read). After the last two it answers the same each time: the partition has to be opened anew.
+ * stream_queue_trouble says what is wrong. */
+#ifndef STAMPEDE_QUEUE_STREAM_QUEUE_H
+#define STAMPEDE_QUEUE_STREAM_QUEUE_H
+
+#include "contract/ticket_queue.h"
+#include "inventory/redis/confirm.h"
+#include "inventory/redis/keys.h"
+#include "redis/caller.h"
+
+struct stream_queue_config {
+    struct redis_caller *caller;
+    struct order_store *store;
+    struct confirm_config partition;
+    uint32_t timeout_ms; /* for an answer of Redis */
+};
+
+/* STATUS_AWAY: the store can't be read, or no memory. STATUS_CORRUPT, STATUS_CONFLICT: what it has of the log
+ * is damaged; `what` says how. */
+MUST_CHECK enum status stream_queue_open(struct ticket_queue **queue,
+    const struct stream_queue_config *config, char *what, size_t what_bytes);
+/* The partition was opened with this script (inventory/redis/opening.h). */
+void stream_queue_script(struct ticket_queue *queue, const char sha[SCRIPT_SHA_DIGITS + 1]);
+/* The engine of the partition, as far as records were given. */
+const struct confirm *stream_queue_confirm(const struct ticket_queue *queue);
+const char *stream_queue_trouble(const struct ticket_queue *queue);
+
+#endif
