@@ -13,7 +13,10 @@ static_assert((int)BATCH_RECORDS_AT == (int)BATCH_HEADER_BYTES, "records follow 
 
 void batch_begin(struct batch_maker *maker, uint8_t *data, uint32_t size)
 {
-    *maker = (struct batch_maker){ .data = data, .size = size, .bytes = BATCH_HEADER_BYTES };
+    maker->data = data;
+    maker->size = size;
+    maker->bytes = BATCH_HEADER_BYTES;
+    maker->records = 0;
 }
 
 bool batch_append(struct batch_maker *maker, uint8_t type, const void *payload, uint32_t bytes)
