@@ -124,7 +124,7 @@ BENCHES := $(call programs,$(BENCH_SOURCES))
 EMBEDDED := $(if $(and $(wildcard src/edge/assets.h),$(filter edge,$(FOLDERS))),\
     $(OUT)/gen/assets.o $(OUT)/gen/assets_table.o)
 # The script that Redis runs is part of it too, in this order (tools/embed_script.py).
-SCRIPT_FILES := $(patsubst %,src/inventory/redis/script/%.lua,state draws purchase settle control room ask)
+SCRIPT_FILES := $(patsubst %,src/inventory/redis/script/%.lua,state draws purchase others settle control room ask)
 SCRIPT := $(if $(filter inventory,$(FOLDERS)),$(OUT)/gen/redis_script.o)
 WEB_FILES := $(shell find web -name node_modules -prune -o -print 2>/dev/null) $(wildcard docs/openapi.json)
 
@@ -278,6 +278,7 @@ parallel 600 differential/lua $(call differential,release) --commands 200000
 parallel 600 differential/lua:asan $(call differential,asan) --commands 20000 --from 100000
 parallel 600 differential/redis tools/with-redis $(call differential,release) --server --commands 10000
 parallel 600 differential/redis:asan tools/with-redis $(call differential,asan) --server --commands 2000
+parallel 300 differential/fence python3 tests/differential/fence_test.py $(call differential,release)
 parallel 600 differential/redis-cost tools/with-redis $(call differential,release) --server --bench
 
 endef
@@ -378,6 +379,7 @@ differential: ## the script of Redis beside the engine: COMMANDS=1000000 random 
 	+@$(SUBMAKE) BUILD=release differentials
 	$(call differential,release) --commands $(COMMANDS) $(DIFFERENTIAL_ARGS)
 	tools/with-redis $(call differential,release) --server --commands 20000 $(DIFFERENTIAL_ARGS)
+	python3 tests/differential/fence_test.py $(call differential,release)
 	tools/with-redis $(call differential,release) --server --bench
 
 mutate: ## break the program in each way of tests/mutation and see a test fail; MUTANTS=text picks some

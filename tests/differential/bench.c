@@ -7,15 +7,21 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { PURCHASES = 16 * 1024, UNITS = 10 * 1000 * 1000 };
+enum {
+    SHARES = 41, /* of a row, each beside one of the yardstick */
+    SHARE = 512,
+    PURCHASES = SHARES * SHARE,
+    UNITS = 10 * 1000 * 1000,
+};
 
 static struct pair pair;
 
 static void command_do(const struct command *command)
 {
     const struct step step = { .kind = STEP_CALL, .time_ms = 1000, .count = 1 };
-    invariant(pair_step(&pair, &step, command));
+    invariant(pair_step(&pair, &step, command, &(struct purchase_door){ 0 }));
 }
 
 /* Item 1 has units, item 2 has none; a limit of one per item and of two in the sale. */
@@ -27,7 +33,7 @@ static void sale_make(struct runner *runner)
     pair_open(&pair, runner, &profile);
     pair.compare_every = 1;
     command_do(&(struct command){ .type = COMMAND_SALE,
-        .sale = { .sale = 1, .limit_per_user = 2, .start_ms = 1, .end_ms = UINT32_MAX } });
+        .sale = { .sale = 1, .limit_per_user = 2, .start_ms = 1, .end_ms = COMMAND_TEXT_TIME_MAX } });
     for (item_id item = 1; item <= 2; item++) {
         const uint32_t units = item == 1 ? UNITS : 0;
         command_do(&(struct command){ .type = COMMAND_PREHEAT,
@@ -45,7 +51,7 @@ static void sale_make(struct runner *runner)
 static bool call_time(struct runner *runner, item_id item, uint32_t batch, uint64_t *next, uint64_t *ns)
 {
     static char texts[SCRIPT_PURCHASES_MAX][COMMAND_TEXT_MAX];
-    struct span words[SCRIPT_PURCHASES_MAX + 1] = { SPAN("1000") };
+    struct span words[RUNNER_WORDS_MAX] = { SPAN("0"), SPAN("reserve") }; /* 0: the server's time */
     static struct reply reply;
     for (uint32_t i = 0; i < batch; i++) {
         const uint64_t number = ++*next;
@@ -55,11 +61,10 @@ static bool call_time(struct runner *runner, item_id item, uint32_t batch, uint6
                 .key = ~(number * 0x9e3779b97f4a7c15u),
                 .item = item,
                 .quantity = 1 } };
-        invariant(command_text_write(&text, &command) == STATUS_OK);
-        words[i + 1] = text_span(&text);
+        invariant(purchase_text_write(&text, &command, NULL, &words[2 + PURCHASE_WORDS * i]) == STATUS_OK);
     }
     const uint64_t began = clock_monotonic_ns();
-    runner->call(runner, words, batch + 1, &reply);
+    runner->call(runner, words, 2 + PURCHASE_WORDS * batch, &reply);
     *ns += clock_monotonic_ns() - began;
     const char expected = item == 1 ? '1' : '8';
     for (uint32_t i = 1; i <= batch; i++)
@@ -68,34 +73,73 @@ static bool call_time(struct runner *runner, item_id item, uint32_t batch, uint6
     return true;
 }
 
-/* The yardstick: microseconds of processor a purchase, as many at once; 0: there is none. */
+/* What one share of the purchases cost the processor: ours, and the yardstick's, as many at once. */
+struct share {
+    double us, yard_us;
+};
+
+/* The yardstick: microseconds of processor a purchase; 0: there is none. */
 static double plain_us(struct runner *runner, bool sold_out, uint32_t batch, uint64_t *next)
 {
     if (runner->plain == NULL)
         return 0;
-    runner->plain(runner, sold_out, ++*next, 1); /* loads it */
     const double before_us = runner->cpu_us(runner);
-    for (uint32_t left = PURCHASES; left > 0; left -= batch) {
+    for (uint32_t left = SHARE; left > 0; left -= batch) {
         invariant(runner->plain(runner, sold_out, *next + 1, batch) == (sold_out ? 0 : batch));
         *next += batch;
     }
-    return (runner->cpu_us(runner) - before_us) / PURCHASES;
+    return (runner->cpu_us(runner) - before_us) / SHARE;
 }
 
+static bool share_run(struct runner *runner, item_id item, uint32_t batch, uint64_t *next,
+    struct share *share, uint64_t *ns)
+{
+    share->yard_us = plain_us(runner, item != 1, batch, next);
+    const double before_us = runner->cpu_us(runner);
+    for (uint32_t left = SHARE; left > 0; left -= batch)
+        if (!call_time(runner, item, batch, next, ns))
+            return false;
+    share->us = (runner->cpu_us(runner) - before_us) / SHARE;
+    return true;
+}
+
+static int number_order(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double *numbers)
+{
+    qsort(numbers, SHARES, sizeof *numbers, number_order);
+    return numbers[SHARES / 2];
+}
+
+/* Ours and the yardstick take turns, and the median of their ratios counts: what else runs on the machine
+ * makes both slower. */
 static bool row_print(struct runner *runner, item_id item, uint32_t batch, uint64_t *next)
 {
     uint64_t ns = 0;
-    const double yard_us = plain_us(runner, item != 1, batch, next);
-    const double before_us = runner->cpu_us(runner);
-    for (uint32_t left = PURCHASES; left > 0; left -= batch)
-        if (!call_time(runner, item, batch, next, &ns))
+    double us[SHARES], yard_us[SHARES], ratio[SHARES];
+    if (runner->plain != NULL)
+        runner->plain(runner, item != 1, ++*next, 1); /* loads it */
+    for (uint32_t i = 0; i < SHARES; i++) {
+        struct share share;
+        if (!share_run(runner, item, batch, next, &share, &ns))
             return false;
-    const double us = (runner->cpu_us(runner) - before_us) / PURCHASES;
+        us[i] = share.us;
+        yard_us[i] = share.yard_us;
+        ratio[i] = share.yard_us > 0 ? share.us / share.yard_us : 0;
+    }
     printf("%s in calls of %2u: %7.0f calls/s, %7.0f purchases/s, %6.2f us of processor each",
         item == 1 ? "wins    " : "refusals", batch, (double)PURCHASES / batch * 1e9 / (double)ns,
-        PURCHASES * 1e9 / (double)ns, us);
-    if (yard_us > 0)
-        printf("; plain script %6.2f us: %.2f times", yard_us, us / yard_us);
+        PURCHASES * 1e9 / (double)ns, median(us));
+    if (runner->plain != NULL) {
+        const double middle = median(ratio), yard_middle = median(yard_us);
+        printf("; plain script %6.2f us: %.2f times (half of them %.2f to %.2f; the cheapest of "
+               "each %.2f)",
+            yard_middle, middle, ratio[SHARES / 4], ratio[SHARES * 3 / 4], us[0] / yard_us[0]);
+    }
     printf("\n");
     return true;
 }
@@ -109,7 +153,7 @@ static void bytes_print(struct runner *runner, uint32_t tickets)
             (double)runner->bytes(runner, key) / tickets);
 }
 
-int bench_run(struct runner *runner)
+int bench_run(struct runner *runner, uint32_t only_batch)
 {
     static const uint32_t batches[] = { 1, 16, 64 };
     enum { BATCHES = sizeof batches / sizeof *batches };
@@ -119,11 +163,12 @@ int bench_run(struct runner *runner)
     sale_make(runner);
     for (item_id item = 1; item <= 2 && good; item++)
         for (size_t i = 0; i < BATCHES && good; i++)
-            good = row_print(runner, item, batches[i], &next);
-    if (good)
-        bytes_print(runner, BATCHES * PURCHASES);
-    else
+            if (only_batch == 0 || only_batch == batches[i])
+                good = row_print(runner, item, batches[i], &next);
+    if (!good)
         printf("FAIL: another answer than expected\n");
+    else if (only_batch == 0)
+        bytes_print(runner, BATCHES * PURCHASES);
     pair_close(&pair);
     return good ? 0 : 1;
 }

@@ -6,6 +6,8 @@
  *   --seed X         this one only
  *   --server         the script runs in the Redis server of STAMPEDE_TEST_REDIS (tools/with-redis sets it)
  *   --bench          instead: what a purchase costs
+ *   --batch N        only in calls of N
+ *   --print EPOCH    instead: the script of that epoch
  * On a difference: the seed, and the shortest history that could be found that still shows one.
  * Ends with "N passed, N failed": histories. */
 #include "tests/differential/pair.h"
@@ -26,7 +28,7 @@ enum {
 };
 
 struct options {
-    uint64_t commands, from, seed;
+    uint64_t commands, from, seed, batch, print;
     bool server, bench;
 };
 
@@ -52,6 +54,12 @@ static bool options_read(struct options *options, int count, char **words)
             good = number_read(value, &options->commands);
         else if (strcmp(words[i - 1], "--from") == 0)
             good = number_read(value, &options->from);
+        else if (strcmp(words[i - 1], "--print") == 0)
+            good = number_read(value, &options->print) && options->print > 0
+                && options->print <= UINT32_MAX;
+        else if (strcmp(words[i - 1], "--batch") == 0)
+            good = number_read(value, &options->batch) && options->batch > 0
+                && options->batch <= SCRIPT_PURCHASES_MAX;
         else
             good = strcmp(words[i - 1], "--seed") == 0 && number_read(value, &options->seed);
         if (!good)
@@ -69,7 +77,7 @@ static bool history_differs(struct runner *runner)
     pair_open(&pair, runner, &history.profile);
     for (uint32_t i = 0; i < history.step_count && same; i++)
         if (!history.steps[i].left_out)
-            same = pair_step(&pair, &history.steps[i], history.commands);
+            same = pair_step(&pair, &history.steps[i], history.commands, history.doors);
     same = same && pair_compare(&pair);
     pair_close(&pair);
     return !same;
@@ -124,7 +132,12 @@ static void step_print(const struct step *step)
     for (uint32_t i = 0; i < step->count; i++) {
         char bytes[COMMAND_TEXT_MAX];
         struct text text = text_in(bytes, sizeof bytes);
-        invariant(command_text_write(&text, &history.commands[step->first + i]) == STATUS_OK);
+        struct span words[PURCHASE_WORDS];
+        const struct command *command = &history.commands[step->first + i];
+        const struct purchase_door *door = &history.doors[step->first + i];
+        invariant((door->mark != 0 || door->requests != 0 ? purchase_text_write(&text, command, door, words)
+                                                          : command_text_write(&text, command))
+            == STATUS_OK);
         printf("    %" PRIu64 " %s %.*s\n", step->time_ms, i == 0 ? " " : "+", (int)text.size, text.data);
     }
 }
@@ -154,7 +167,7 @@ static bool history_run(struct runner *runner, uint64_t seed)
     history_begin(&history, seed);
     pair_open(&pair, runner, &history.profile);
     while (same && history_next(&history, &pair.engine, pair.head.seq))
-        same = pair_step(&pair, &history.steps[history.step_count - 1], history.commands);
+        same = pair_step(&pair, &history.steps[history.step_count - 1], history.commands, history.doors);
     same = same && pair_compare(&pair);
     const char *broken = same ? engine_check(&pair.engine) : NULL;
     if (broken != NULL)
@@ -175,6 +188,8 @@ static uint32_t answers_missing(void)
     for (uint32_t conflict = CONFLICT_NONE + 1; conflict < CONFLICTS; conflict++)
         if (pair.conflicts[conflict] == 0)
             missing += printf("FAIL: conflict %u never came up\n", conflict) > 0;
+    if (pair.spent == 0 || pair.too_fast == 0)
+        missing += printf("FAIL: the door never refused a used pass, or a user who is too fast\n") > 0;
     return missing;
 }
 
@@ -212,19 +227,24 @@ int main(int count, char **words)
 {
     struct options options = { .commands = COMMANDS_DEFAULT, .from = 1 };
     if (!options_read(&options, count, words)) {
-        fputs(
-            "usage: differential [--commands N] [--from SEED] [--seed SEED] [--server] [--bench]\n",
+        fputs("usage: differential [--commands N] [--from SEED] [--seed SEED] [--server] [--bench] "
+              "[--batch N] "
+              "[--print EPOCH]\n",
             stderr);
         return 2;
     }
+    const uint32_t epoch = options.print != 0 ? (uint32_t)options.print : RUNNER_EPOCH;
     struct text text = text_in(script, sizeof script);
-    invariant(script_write(&text, SPAN(RUNNER_PREFIX), RUNNER_EPOCH) == STATUS_OK);
+    invariant(script_write(&text, SPAN(RUNNER_PREFIX), epoch) == STATUS_OK);
+    if (options.print != 0)
+        return fwrite(text.data, 1, text.size, stdout) == text.size ? 0 : 1;
     struct runner *runner = options.server
         ? runner_redis_open(getenv("STAMPEDE_TEST_REDIS"), text_span(&text))
         : runner_lua_open(text_span(&text));
     if (runner == NULL)
         return 1;
-    const int code = options.bench ? bench_run(runner) : histories_run(runner, &options);
+    const int code = options.bench ? bench_run(runner, (uint32_t)options.batch)
+                                   : histories_run(runner, &options);
     runner->close(runner);
     return code;
 }

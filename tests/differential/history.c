@@ -45,7 +45,11 @@ void history_begin(struct history *history, uint64_t seed)
         .lag_max = chance(history, 5) ? 0 : PICK(history, 3, 20, 100000, 100000),
         .commands = (uint32_t)below(history, 600) + 20,
         .operators = chance(history, 10),
-        .returns = chance(history, 50) };
+        .returns = chance(history, 50),
+        .door = chance(history, 40),
+        .requests = (uint32_t)PICK(history, 1, 2, 5, SCRIPT_REQUESTS_MAX),
+        /* In a server these are real time, so that keys are gone then: longer than a history takes. */
+        .window_ms = (uint32_t)PICK(history, 100 * 1000, 3600 * 1000) };
     profile->config = (struct engine_config){ .items_max = (uint32_t)below(history, 4) + 3,
         .sales_max = (uint32_t)below(history, 2) + 2,
         .tickets_max = PICK(history, 4, 40, 400, 2000),
@@ -62,6 +66,8 @@ void history_begin(struct history *history, uint64_t seed)
         profile->user_ids[i] = i == 0 ? UINT64_MAX : i == 1 ? 1 : random_next(&history->random) | 1;
     for (uint32_t i = 0; i < HISTORY_KEYS_MAX; i++)
         profile->key_ids[i] = random_next(&history->random) | 1;
+    for (uint32_t i = 0; i < HISTORY_MARKS_MAX; i++)
+        profile->mark_ids[i] = random_next(&history->random) | 1;
     history->now_ms = profile->start_ms;
 }
 
@@ -204,6 +210,26 @@ static void make_reserve(struct history *history, struct command *command)
     reserve->window_ms = (uint32_t)PICK(history, 0, 60000, UINT32_MAX);
 }
 
+/* Now and then a time that is over: nobody accepts such a pass, and its mark is not kept. */
+static struct purchase_door some_door(struct history *history)
+{
+    const struct profile *profile = &history->profile;
+    struct purchase_door door = { 0 };
+    if (!profile->door || !chance(history, 70))
+        return door;
+    if (chance(history, 50)) {
+        door.mark = profile->mark_ids[below(history, HISTORY_MARKS_MAX)];
+        door.mark_until_ms = chance(history, 95)
+            ? history->now_ms + PICK(history, 100 * 1000, 1000 * 1000)
+            : history->now_ms / 2;
+    }
+    if (chance(history, 70)) {
+        door.requests = profile->requests;
+        door.window_ms = chance(history, 95) ? profile->window_ms : 0;
+    }
+    return door;
+}
+
 static ticket_number some_ticket(struct history *history, const struct engine *engine)
 {
     return chance(history, 97) ? below(history, engine->tickets.last + 2)
@@ -303,6 +329,7 @@ static struct command *command_new(struct history *history)
 {
     struct command *command = &history->commands[history->command_count++];
     memset(command, 0, sizeof *command);
+    history->doors[history->command_count - 1] = (struct purchase_door){ 0 };
     return command;
 }
 
@@ -336,8 +363,10 @@ static void call_make(struct history *history, const struct engine *engine, stru
     if (history->step_count < profile->sales + profile->items)
         call_first(history, command_new(history));
     else if (chance(history, profile->operators ? 5 : 60))
-        for (uint64_t left = below(history, profile->batch) + 1; left > 0; left--)
+        for (uint64_t left = below(history, profile->batch) + 1; left > 0; left--) {
             make_reserve(history, command_new(history));
+            history->doors[history->command_count - 1] = some_door(history);
+        }
     else
         make_single(history, engine, command_new(history));
     step->count = history->command_count - step->first;

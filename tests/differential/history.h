@@ -7,9 +7,14 @@
 
 #include "base/random.h"
 #include "inventory/engine.h"
-#include "inventory/redis/script.h"
+#include "inventory/redis/command_text.h"
 
-enum { HISTORY_COMMANDS_MAX = 16 * 1024, HISTORY_USERS_MAX = 64, HISTORY_KEYS_MAX = 64 };
+enum {
+    HISTORY_COMMANDS_MAX = 16 * 1024,
+    HISTORY_USERS_MAX = 64,
+    HISTORY_KEYS_MAX = 64,
+    HISTORY_MARKS_MAX = 16
+};
 
 enum step_kind {
     STEP_CALL,
@@ -34,8 +39,11 @@ struct profile {
     uint32_t items, sales, users, keys, units, step_ms, batch;
     bool operators; /* mostly their commands, with keys */
     bool returns;   /* cool-downs and draws */
+    bool door;      /* some purchases have questions of the door, with this window */
+    uint32_t requests, window_ms;
     user_id user_ids[HISTORY_USERS_MAX];
     uint64_t key_ids[HISTORY_KEYS_MAX];
+    uint64_t mark_ids[HISTORY_MARKS_MAX];
 };
 
 struct history {
@@ -46,6 +54,7 @@ struct history {
     uint32_t step_count, command_count;
     struct step steps[HISTORY_COMMANDS_MAX];
     struct command commands[HISTORY_COMMANDS_MAX];
+    struct purchase_door doors[HISTORY_COMMANDS_MAX]; /* all 0: none */
 };
 
 void history_begin(struct history *history, uint64_t seed);

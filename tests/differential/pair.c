@@ -33,6 +33,8 @@ static void field_load(void *context, enum script_key key, struct span field, st
 static void partition_load(struct pair *pair)
 {
     pair->runner->clear(pair->runner);
+    door_model_close(&pair->door);
+    door_model_open(&pair->door, pair->profile->requests, pair->profile->window_ms);
     image_write(&pair->engine, &pair->head, field_load, pair);
     pair->entries = 0;
 }
@@ -70,6 +72,7 @@ bool pair_compare(struct pair *pair)
 void pair_open(struct pair *pair, struct runner *runner, const struct profile *profile)
 {
     pair->runner = runner;
+    pair->profile = profile;
     pair->wrong[0] = 0;
     pair->calls = 0;
     pair->head = (struct image_head){ .epoch = RUNNER_EPOCH, .lag_max = profile->lag_max };
@@ -80,6 +83,7 @@ void pair_open(struct pair *pair, struct runner *runner, const struct profile *p
 void pair_close(struct pair *pair)
 {
     engine_close(&pair->engine);
+    door_model_close(&pair->door);
 }
 
 /* ---- a call ---- */
@@ -87,21 +91,40 @@ void pair_close(struct pair *pair)
 struct call {
     const struct step *step;
     char texts[SCRIPT_PURCHASES_MAX][COMMAND_TEXT_MAX];
-    struct span words[SCRIPT_PURCHASES_MAX + 1];
+    struct span words[RUNNER_WORDS_MAX];
+    uint32_t word_count;
+    struct span commands[SCRIPT_PURCHASES_MAX]; /* without the door's questions: what a record has */
     char time[32];
     struct reply reply;
     struct entry entry;
 };
 
-static void call_write(struct call *call, const struct step *step, const struct command *commands)
+static bool door_asks(const struct purchase_door *door)
+{
+    return door->mark != 0 || door->requests != 0;
+}
+
+static void call_write(struct call *call, const struct step *step, const struct command *commands,
+    const struct purchase_door *doors)
 {
     snprintf(call->time, sizeof call->time, "%" PRIu64, step->time_ms);
     call->step = step;
     call->words[0] = span_from_string(call->time);
+    call->words[1] = SPAN("reserve");
+    call->word_count = 2;
     for (uint32_t i = 0; i < step->count; i++) {
         struct text text = text_in(call->texts[i], sizeof call->texts[i]);
         invariant(command_text_write(&text, &commands[i]) == STATUS_OK);
-        call->words[i + 1] = text_span(&text);
+        call->commands[i] = text_span(&text);
+        if (commands[i].type != COMMAND_RESERVE) {
+            call->words[1] = call->commands[i];
+            continue;
+        }
+        text = text_in(call->texts[i], sizeof call->texts[i]);
+        invariant(purchase_text_write(&text, &commands[i], door_asks(&doors[i]) ? &doors[i] : NULL,
+                      &call->words[call->word_count])
+            == STATUS_OK);
+        call->word_count += PURCHASE_WORDS;
     }
 }
 
@@ -122,13 +145,55 @@ static bool command_is(const struct command *command, struct span text, uint64_t
         && command->time_ms == time_ms;
 }
 
+/* The door refuses, and there is no old answer to hear: the script must say so. */
+static bool refusal_compare(struct pair *pair, const struct call *call, uint32_t index,
+    const struct script_refusal *refusal)
+{
+    struct script_refusal answered;
+    const struct span answer = call->reply.lines[index + 1];
+    pair->spent += refusal->pass_spent;
+    pair->too_fast += !refusal->pass_spent;
+    if (refusal_text_read(answer, &answered) == STATUS_OK
+        && answered.pass_spent == refusal->pass_spent && answered.wait_ms == refusal->wait_ms)
+        return true;
+    return differ(pair, "%.*s: the script answers \"%.*s\", the door %s (wait %u)",
+        TEXT(call->commands[index]), TEXT(answer), refusal->pass_spent ? "pass-spent" : "too-fast",
+        refusal->wait_ms);
+}
+
+/* What a purchase can't be asked by the door: it is none. */
+static bool is_no_purchase(const struct outcome *outcome)
+{
+    return outcome->answer == ANSWER_UNKNOWN_ITEM || outcome->answer == ANSWER_BAD_QUANTITY
+        || outcome->answer == ANSWER_BAD_CHANNEL;
+}
+
+/* True: the door refuses it, and there is no old answer. False: the engine is asked, perhaps for an old
+ * answer only. */
+static bool door_refuses(struct pair *pair, const struct purchase_door *door,
+    struct command *command, struct script_refusal *refusal)
+{
+    struct command again = *command;
+    struct outcome old;
+    if (!door_asks(door))
+        return false;
+    again.reserve.flags |= RESERVE_REPEAT;
+    again.reserve.pending_from = pair->head.told + 1;
+    engine_apply(&pair->engine, &again, false, &old);
+    if (is_no_purchase(&old)
+        || door_model_ask(&pair->door, door, command->reserve.user, command->time_ms, refusal))
+        return false;
+    *command = again;
+    return old.answer == ANSWER_NOTHING_TO_REPEAT;
+}
+
 /* The engine's outcome of a command is the script's, and so is the record. `line` moves on over it. */
 static bool command_compare(struct pair *pair, struct call *call, uint32_t index,
     struct command *command, struct span *lines)
 {
     struct outcome expected, answered, logged;
     struct command read;
-    const struct span text = call->words[index + 1], answer = call->reply.lines[index + 1];
+    const struct span text = call->commands[index], answer = call->reply.lines[index + 1];
     const bool wins_run = pair->head.seq - pair->head.done < pair->head.lag_max;
     if (command->type == COMMAND_RESERVE)
         command->reserve.pending_from = pair->head.told + 1;
@@ -194,14 +259,15 @@ static bool state_is_small(const struct engine *engine)
         < SMALL_STATE;
 }
 
-static bool call_do(struct pair *pair, const struct step *step, const struct command *commands)
+static bool call_do(struct pair *pair, const struct step *step, const struct command *commands,
+    const struct purchase_door *doors)
 {
     static struct call call;
     const uint64_t seq_before = pair->head.seq;
-    call_write(&call, step, commands);
-    pair->runner->call(pair->runner, call.words, step->count + 1, &call.reply);
+    call_write(&call, step, commands, doors);
+    pair->runner->call(pair->runner, call.words, call.word_count, &call.reply);
     if (call.reply.wrong[0] != 0)
-        return differ(pair, "%.*s …: %s", TEXT(call.words[1]), call.reply.wrong);
+        return differ(pair, "%.*s …: %s", TEXT(call.commands[0]), call.reply.wrong);
     if (call.reply.count != step->count + 1)
         return differ(pair, "%u answers to %u commands", call.reply.count - 1, step->count);
     pair->runner->entry(pair->runner, &call.entry);
@@ -209,7 +275,13 @@ static bool call_do(struct pair *pair, const struct step *step, const struct com
     struct span lines = span_from_string(call.entry.lines);
     for (uint32_t i = 0; i < step->count; i++) {
         struct command command = commands[i];
+        struct script_refusal refusal;
         command.time_ms = time_ms;
+        if (door_refuses(pair, &doors[i], &command, &refusal)) {
+            if (!refusal_compare(pair, &call, i, &refusal))
+                return false;
+            continue;
+        }
         if (!command_compare(pair, &call, i, &command, &lines))
             return false;
     }
@@ -253,11 +325,12 @@ static void reclaim_do(struct pair *pair)
     engine_apply(&pair->engine, &command, true, &outcome);
 }
 
-bool pair_step(struct pair *pair, const struct step *step, const struct command *commands)
+bool pair_step(struct pair *pair, const struct step *step, const struct command *commands,
+    const struct purchase_door *doors)
 {
     switch (step->kind) {
     case STEP_CALL:
-        return call_do(pair, step, commands + step->first);
+        return call_do(pair, step, commands + step->first, doors + step->first);
     case STEP_DONE:
         return done_do(pair, step);
     case STEP_RECLAIM:

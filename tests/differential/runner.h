@@ -4,16 +4,17 @@
 #ifndef STAMPEDE_TESTS_DIFFERENTIAL_RUNNER_H
 #define STAMPEDE_TESTS_DIFFERENTIAL_RUNNER_H
 
-#include "inventory/redis/script.h"
+#include "inventory/redis/command_text.h"
 #include "tests/differential/map.h"
 
 #define RUNNER_PREFIX "st:0123456789abcdef:{7}"
 enum {
     RUNNER_EPOCH = 3,
     RUNNER_LINES_MAX = SCRIPT_PURCHASES_MAX + 1,
-    RUNNER_WORDS_MAX = SCRIPT_PURCHASES_MAX + 2, /* one purchase too many, too */
+    RUNNER_WORDS_MAX = 2 + PURCHASE_WORDS * (SCRIPT_PURCHASES_MAX + 1), /* one purchase too many, too */
     RUNNER_ENTRY_MAX = 64 * 1024,
     RUNNER_WRONG_MAX = 512,
+    RUNNER_KEY_MAX = SCRIPT_PREFIX_MAX + 32,
 };
 
 struct reply {
@@ -36,6 +37,8 @@ struct runner {
     void (*call)(struct runner *runner, const struct span *words, uint32_t count, struct reply *reply);
     const struct map *(*hash)(struct runner *runner, enum script_key key);
     void (*entry)(struct runner *runner, struct entry *entry);
+    /* How many keys there are of used passes and users' windows. */
+    uint64_t (*door_keys)(struct runner *runner);
     double (*cpu_us)(struct runner *runner); /* what runs the script has used so far */
     /* Only on a server, else NULL: purchases by the script of bench/peers/deduct.lua, the yardstick, and how
      * many were won; the bytes of a key. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/differential/runner_lua.c: the script in Lua 5.1, as Redis 7 runs it: redis.call, redis.error_reply,
  * KEYS, ARGV and the library bit (Debian's lua-bitop, the same source that Redis has); a global that is not
- * there is an error. It is stricter than Redis in two things, so that nothing depends on how Redis turns
- * numbers into texts: arguments of commands and the parts of a reply must be texts. */
+ * there is an error. Keys with an expiry stay: the script decides by their value. It is stricter than Redis
+ * in two things, so that nothing depends on how Redis turns numbers into texts: arguments of commands and the
+ * parts of a reply must be texts. */
 #include "tests/differential/runner.h"
 
 #include <lauxlib.h>
@@ -17,6 +18,7 @@ struct lua_runner {
     lua_State *lua;
     int script; /* its place in the registry */
     struct map hashes[SCRIPT_HASHES];
+    struct map door; /* what gateways ask together, by key */
     struct entry entry;
     uint64_t last_seq;
 };
@@ -149,6 +151,40 @@ static int call_xadd(lua_State *lua, int count)
     return 1;
 }
 
+/* The keys of the door; they are not declared. */
+static struct span door_key(lua_State *lua, int index)
+{
+    static const struct span beginnings[] = { SPAN(RUNNER_PREFIX ":s:"), SPAN(RUNNER_PREFIX ":w:") };
+    const struct span name = argument(lua, index);
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (name.size > beginnings[i].size && name.size < RUNNER_KEY_MAX
+            && memcmp(name.data, beginnings[i].data, beginnings[i].size) == 0)
+            return name;
+    luaL_error(lua, "a key that is not of this partition: %s", name.data);
+    return SPAN_NONE;
+}
+
+static int call_mget(lua_State *lua, int count)
+{
+    lua_createtable(lua, count - 1, 0);
+    for (int i = 2; i <= count; i++) {
+        push_field(lua, &runner_of(lua)->door, door_key(lua, i));
+        lua_rawseti(lua, -2, i - 1);
+    }
+    return 1;
+}
+
+static int call_set(lua_State *lua, int count)
+{
+    uint64_t life_ms = 0;
+    if (count != 5 || strcmp(lua_tostring(lua, 4), "px") != 0
+        || span_to_u64(argument(lua, 5), &life_ms) != STATUS_OK || life_ms == 0)
+        return luaL_error(lua, "set: no expiry");
+    map_put(&runner_of(lua)->door, door_key(lua, 2), argument(lua, 3));
+    lua_pushstring(lua, "OK");
+    return 1;
+}
+
 /* The tests give the time; whoever asks for the server's hears one that no test uses. */
 static int call_time(lua_State *lua, int count)
 {
@@ -167,7 +203,8 @@ static int redis_call(lua_State *lua)
         const char *name;
         int (*run)(lua_State *lua, int count);
     } commands[] = { { "hget", call_hget }, { "hmget", call_hmget }, { "hset", call_hset },
-        { "hdel", call_hdel }, { "xadd", call_xadd }, { "time", call_time } };
+        { "hdel", call_hdel }, { "xadd", call_xadd }, { "time", call_time }, { "mget", call_mget },
+        { "set", call_set } };
     const struct span name = argument(lua, 1);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (span_equal(name, span_from_string(commands[i].name)))
@@ -258,6 +295,7 @@ static void lua_clear(struct runner *base)
     struct lua_runner *runner = (struct lua_runner *)base;
     for (uint32_t key = 0; key < SCRIPT_HASHES; key++)
         map_clear(&runner->hashes[key]);
+    map_clear(&runner->door);
     runner->entry = (struct entry){ 0 };
     runner->last_seq = 0;
 }
@@ -277,6 +315,11 @@ static void lua_entry(struct runner *base, struct entry *entry)
     const struct entry *last = &((struct lua_runner *)base)->entry;
     memcpy(entry, last, offsetof(struct entry, lines));
     memcpy(entry->lines, last->lines, strlen(last->lines) + 1);
+}
+
+static uint64_t lua_door_keys(struct runner *base)
+{
+    return ((struct lua_runner *)base)->door.count;
 }
 
 static double lua_cpu_us(struct runner *base)
@@ -323,7 +366,7 @@ struct runner *runner_lua_open(struct span script)
     struct lua_runner *runner = calloc(1, sizeof *runner);
     invariant(runner != NULL);
     runner->runner = (struct runner){ lua_clear, lua_put, lua_call_script, lua_hash, lua_entry,
-        lua_cpu_us, NULL, NULL, lua_end };
+        lua_door_keys, lua_cpu_us, NULL, NULL, lua_end };
     runner->lua = luaL_newstate();
     invariant(runner->lua != NULL);
     libraries_open(runner->lua);

@@ -58,6 +58,21 @@ static void redis_put(struct runner *base, enum script_key key, struct span fiel
     runner->puts++;
 }
 
+/* Those of the door; to be freed. */
+static redisReply *door_names(struct redis_runner *runner)
+{
+    puts_flush(runner);
+    return must(runner, redisCommand(runner->context, "KEYS %s:[sw]:*", RUNNER_PREFIX), REDIS_REPLY_ARRAY);
+}
+
+static uint64_t redis_door_keys(struct runner *base)
+{
+    redisReply *names = door_names((struct redis_runner *)base);
+    const uint64_t count = names->elements;
+    freeReplyObject(names);
+    return count;
+}
+
 static void redis_clear(struct runner *base)
 {
     struct redis_runner *runner = (struct redis_runner *)base;
@@ -67,6 +82,11 @@ static void redis_clear(struct runner *base)
     puts_flush(runner);
     freeReplyObject(must(runner, redisCommandArgv(runner->context, SCRIPT_KEYS + 1, words, NULL),
         REDIS_REPLY_INTEGER));
+    redisReply *names = door_names(runner);
+    for (size_t i = 0; i < names->elements; i++)
+        freeReplyObject(must(runner,
+            redisCommand(runner->context, "DEL %s", names->element[i]->str), REDIS_REPLY_INTEGER));
+    freeReplyObject(names);
 }
 
 static void wrong(struct reply *reply, const char *what)
@@ -254,7 +274,7 @@ struct runner *runner_redis_open(const char *address, struct span script)
     struct redis_runner *runner = calloc(1, sizeof *runner);
     invariant(runner != NULL);
     runner->runner = (struct runner){ redis_clear, redis_put, redis_call_script, redis_hash,
-        redis_entry, redis_cpu_us, redis_plain, redis_bytes, redis_end };
+        redis_entry, redis_door_keys, redis_cpu_us, redis_plain, redis_bytes, redis_end };
     if (!server_connect(runner, address)) {
         free(runner);
         return NULL;

@@ -122,11 +122,17 @@ static enum redis_answer ask(struct fixture *f, const struct command *command)
     char bytes[COMMAND_TEXT_MAX];
     struct text text = text_in(bytes, sizeof bytes);
     const struct span *names = f->keys.names;
-    assert_int_equal(command_text_write(&text, command), STATUS_OK);
-    return redis_call(f->caller, names[0],
-        REDIS_WORDS(SPAN("EVALSHA"), span_from_string(f->sha), SPAN("5"), names[0], names[1],
-            names[2], names[3], names[4], SPAN("0"), text_span(&text)),
-        LONG_MS, reply_take, f);
+    struct span words[10 + PURCHASE_WORDS] = { SPAN("EVALSHA"), span_from_string(f->sha), SPAN("5"),
+        names[0], names[1], names[2], names[3], names[4], SPAN("0"), SPAN("reserve") };
+    struct redis_words call = { words, 10 };
+    if (command->type == COMMAND_RESERVE) {
+        assert_int_equal(purchase_text_write(&text, command, NULL, &words[call.count]), STATUS_OK);
+        call.count += PURCHASE_WORDS;
+    } else {
+        assert_int_equal(command_text_write(&text, command), STATUS_OK);
+        words[9] = text_span(&text);
+    }
+    return redis_call(f->caller, names[0], call, LONG_MS, reply_take, f);
 }
 
 static enum answer must(struct fixture *f, const struct command *command)

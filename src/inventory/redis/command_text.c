@@ -11,6 +11,7 @@
  *   settle TICKET STEP TO LET-GO WINDOW COUNT (USER KEY QUANTITY)…
  *   arrive SALE USER                                admit SALE HEAD
  *   ask-mine ITEM USER      ask-ticket TICKET       ask-counts ITEM       ask-sale SALE
+ * and the words of a purchase in a call, where the door has questions: … door MARK MARK-UNTIL REQUESTS WINDOW
  * and after sale … move, where an administrator gave the command: by KEY REQUEST [ACTOR]
  *
  * DESIGN. The words of a command stand once, in a table; writing and reading both walk it. Lists follow in
@@ -209,6 +210,36 @@ enum status command_text_write(struct text *out, const struct command *command)
     if (command_has_origin(command->type))
         origin_write(out, &command->origin);
     return out->overflow ? STATUS_FULL : STATUS_OK;
+}
+
+enum status purchase_text_write(struct text *out, const struct command *command,
+    const struct purchase_door *door, struct span words[PURCHASE_WORDS])
+{
+    struct span name, text = text_span(out);
+    const size_t before = text.size;
+    if (command->type != COMMAND_RESERVE
+        || (door != NULL
+            && (door->mark_until_ms > COMMAND_TEXT_TIME_MAX || door->requests > SCRIPT_REQUESTS_MAX)))
+        return STATUS_BAD_INPUT;
+    const enum status status = command_text_write(out, command);
+    if (status != STATUS_OK)
+        return status;
+    if (door != NULL) {
+        text_literal(out, " door");
+        hex_word(out, door->mark);
+        const uint64_t numbers[] = { door->mark_until_ms, door->requests, door->window_ms };
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            text_literal(out, " ");
+            text_u64(out, numbers[i]);
+        }
+    }
+    if (out->overflow)
+        return STATUS_FULL;
+    text = text_span(out);
+    words[2] = span_of(text.data + before, text.size - before);
+    invariant(span_take_until(&words[2], ' ', &name) && span_take_until(&words[2], ' ', &words[0])
+        && span_take_until(&words[2], ' ', &words[1]));
+    return STATUS_OK;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

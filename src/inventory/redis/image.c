@@ -69,13 +69,15 @@ static void head_put(struct image *image, const struct engine *engine, const str
     const struct {
         const char *name;
         uint64_t number;
-    } numbers[] = { { "epoch", head->epoch }, { "seq", head->seq }, { "time", head->time_ms },
-        { "done", head->done }, { "told", head->told }, { "last", tickets->last },
-        { "users", buyers->rows_end - buyers->free_count }, { "places", engine->places.count },
+    } numbers[] = { { "epoch", head->epoch }, { "places", engine->places.count },
         { "keys", engine->keys.count } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         number_put(image, numbers[i].name, numbers[i].number);
     const uint64_t forgotten = tickets->last - tickets_used(tickets);
+    image_begin(image, IMAGE_SEQ_FIELD);
+    VALUE_NUMBERS(image, head->seq, head->time_ms, tickets->last,
+        buyers->rows_end - buyers->free_count, head->done, head->told);
+    image_end(image, SCRIPT_KEY_PART);
     image_begin(image, "bounds");
     VALUE_NUMBERS(image, tickets->capacity, buyers->capacity, engine->places.capacity,
         engine->config.items_max, engine->config.sales_max, head->lag_max, forgotten);

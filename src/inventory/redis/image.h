@@ -9,7 +9,7 @@
 #include "inventory/redis/script.h"
 
 #define IMAGE_SEQ_FIELD \
-    "seq" /* of SCRIPT_KEY_PART: its first word is the number of the last record */
+    "head" /* of SCRIPT_KEY_PART: its first word is the number of the last record */
 
 /* What the engine does not know of its partition. */
 struct image_head {

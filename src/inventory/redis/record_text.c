@@ -112,6 +112,18 @@ enum status outcome_text_read(struct span text, struct outcome *outcome)
     return good && text.size == 0 ? STATUS_OK : STATUS_CORRUPT;
 }
 
+enum status refusal_text_read(struct span text, struct script_refusal *refusal)
+{
+    struct span word;
+    memset(refusal, 0, sizeof *refusal);
+    refusal->pass_spent = span_equal(text, SPAN("pass-spent"));
+    if (refusal->pass_spent)
+        return STATUS_OK;
+    const bool good = span_take_until(&text, ' ', &word) && span_equal(word, SPAN("too-fast"))
+        && span_to_u32(text, &refusal->wait_ms) == STATUS_OK && refusal->wait_ms > 0;
+    return good ? STATUS_OK : STATUS_CORRUPT;
+}
+
 enum status script_head_read(struct span text, struct script_head *head)
 {
     uint64_t epoch = 0;

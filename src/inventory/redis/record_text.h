@@ -21,6 +21,14 @@ MUST_CHECK enum status script_head_read(struct span text, struct script_head *he
 /* The answer to one command. */
 MUST_CHECK enum status outcome_text_read(struct span text, struct outcome *outcome);
 
+/* Instead of an outcome: what the door's questions in a purchase's call refuse. */
+struct script_refusal {
+    bool pass_spent;  /* the pass is valid once, and was used */
+    uint32_t wait_ms; /* else: the user asks too often, and must wait so long at least */
+};
+/* STATUS_CORRUPT: it is no such refusal. */
+MUST_CHECK enum status refusal_text_read(struct span text, struct script_refusal *refusal);
+
 /* A line of a stream's entry: "<command> = <outcome>"; the time is the entry's. */
 MUST_CHECK enum status record_text_read(
     struct span line, uint64_t time_ms, struct command *command, struct outcome *outcome);

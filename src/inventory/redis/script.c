@@ -19,6 +19,8 @@ struct constant {
 #define ANSWER_CONSTANT(answer, label, problem) { "ANSWER_" #answer, ANSWER_##answer },
 static const struct constant constants[] = {
     ANSWER_LIST(ANSWER_CONSTANT){ "PURCHASES_PER_CALL", SCRIPT_PURCHASES_MAX },
+    { "REQUESTS_PER_WINDOW", SCRIPT_REQUESTS_MAX },
+    { "CLOCK_SKEW_MS", SCRIPT_SKEW_MS },
     CONSTANT(BUYER_RETURNS_MAX),
     CONSTANT(BUYER_ROWS_PER_WIN),
     CONSTANT(CHANNELS_MAX),

@@ -11,7 +11,9 @@
 #include "base/text.h"
 
 enum {
-    SCRIPT_PURCHASES_MAX = 64, /* in one call */
+    SCRIPT_PURCHASES_MAX = 64,  /* in one call */
+    SCRIPT_REQUESTS_MAX = 60,   /* of a user in a window */
+    SCRIPT_SKEW_MS = 60 * 1000, /* a time that is further ahead is of a clock that was set back */
     SCRIPT_PREFIX_MAX = 64,
     SCRIPT_BYTES_MAX = 64 * 1024,
     SCRIPT_SHA_DIGITS = 2 * HASH_SHA1_BYTES,

@@ -6,10 +6,9 @@ if kind == 'ask-mine' then
     local item = id and item_get(id)
     local outcome = 'ANSWER_UNKNOWN_ITEM'
     if item then
-        local row = row_get(id .. ':' .. user)
-        local again = cooling_until(sale_get(item.sale), row)
-        local used = row and row.used or 0
-        outcome = 'ANSWER_FOUND' .. (used > 0 and ' t' .. row.last or '') .. (again > 0 and format(' y%.0f', again) or '')
+        local used, latest, returns, cool = row_words(row_get(id .. ':' .. user))
+        local again = cooling_until(sale_get(item.sale), returns, cool)
+        outcome = 'ANSWER_FOUND' .. (used > 0 and ' t' .. latest or '') .. (again > 0 and format(' y%d', again) or '')
             .. (user ~= '0' and ' u' .. user or '') .. (used > 0 and ' q' .. used or '') .. ' i' .. id
     end
     return finish({ '', outcome })
@@ -43,7 +42,7 @@ elseif kind == 'ask-sale' then
     local sale = id and sale_get(id)
     local outcome = 'ANSWER_UNKNOWN_SALE'
     if sale then
-        outcome = 'ANSWER_FOUND S' .. id .. ' L' .. sale.limit .. format(' B%.0f E%.0f', sale.start, sale.stop) .. ' G'
+        outcome = 'ANSWER_FOUND S' .. id .. ' L' .. sale.limit .. format(' B%d E%d', sale.start, sale.stop) .. ' G'
             .. (sale.eligible_only and 1 or 0) .. ' O' .. (sale.one_open_order and 1 or 0) .. ' X' .. sale.start_draw .. ' Z'
             .. sale.return_draw .. ' W' .. sale.cooldown
     end
@@ -54,9 +53,10 @@ elseif kind == 'done' then
     if not position or tonumber(position) > seq or tonumber(ticket) > last then
         return redis.error_reply('BADCOMMAND done is beyond the log, or can not be read')
     end
-    head[6] = tonumber(position) > tonumber(head[6]) and position or head[6]
-    head[7] = tonumber(ticket) > tonumber(head[7]) and ticket or head[7]
-    call('hset', KEYS[1], 'done', head[6], 'told', head[7])
+    done = tonumber(position) > tonumber(done) and position or done
+    told = tonumber(ticket) > tonumber(told) and ticket or told
+    call('hset', KEYS[1], 'head', format('%d', seq) .. ' ' .. time .. ' ' .. format('%d %d', last, users) .. ' ' .. done .. ' '
+        .. told)
     return finish({ '', 'ANSWER_DONE' })
 end
 return redis.error_reply('BADCOMMAND no such command')

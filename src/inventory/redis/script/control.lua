@@ -3,7 +3,8 @@
 -- (engine_keys.c).
 
 if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or kind == 'adjust' or kind == 'move' then
-    bounds_read()
+    local users_max, items_max, sales_max = match(part[3], '^%d+ (%d+) %d+ (%d+) (%d+)')
+    users_max, items_max, sales_max = tonumber(users_max), tonumber(items_max), tonumber(sales_max)
     local text, origin_key, origin_request = match(ARGV[2], '^(.-) by (%x+) (%x+)')
     text = text or ARGV[2]
     -- Loading users has no row: it is a set, and long lists would drive everything else out.
@@ -14,10 +15,10 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
             return flag and ' 1' or ' 0'
         end
         part_changes[#part_changes + 1] = 's' .. sale.id
-        part_changes[#part_changes + 1] = format('%.0f %.0f', sale.start, sale.stop) .. ' ' .. sale.limit .. ' ' .. sale.items
+        part_changes[#part_changes + 1] = format('%d %d', sale.start, sale.stop) .. ' ' .. sale.limit .. ' ' .. sale.items
             .. digit(sale.eligible_only) .. digit(sale.one_open_order) .. digit(sale.opened) .. digit(sale.paused)
             .. digit(sale.ended) .. ' ' .. sale.cooldown .. ' ' .. sale.return_draw .. ' ' .. sale.start_draw .. ' '
-            .. sale.seed .. format(' %.0f', sale.opened_ms)
+            .. sale.seed .. format(' %d', sale.opened_ms)
     end
 
     local function over(sale)
@@ -26,12 +27,11 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
 
     local function define_sale(id, limit, start, stop, eligible_only, one_open_order, start_draw, return_draw, cooldown)
         limit, start, stop = tonumber(limit), tonumber(start), tonumber(stop)
-        start_draw, return_draw, cooldown = tonumber(start_draw), tonumber(return_draw), tonumber(cooldown)
         eligible_only, one_open_order = eligible_only == '1', one_open_order == '1'
         if id == '0' or tonumber(id) >= sales_max then
             return 'ANSWER_CONFLICT dCONFLICT_FULL'
         end
-        if stop <= start or cooldown > COOLDOWN_MAX_S or return_draw > DRAW_MAX_MS or start_draw > DRAW_MAX_MS then
+        if stop <= start or cooldown + 0 > COOLDOWN_MAX_S or return_draw + 0 > DRAW_MAX_MS or start_draw + 0 > DRAW_MAX_MS then
             return 'ANSWER_CONFLICT dCONFLICT_BAD_WINDOW'
         end
         local sale = sale_get(id)
@@ -47,20 +47,21 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
             if start ~= sale.start and (sale.opened or now >= sale.start) then
                 return 'ANSWER_CONFLICT dCONFLICT_ALREADY_OPEN'
             end
-            if sale.items > 0 and ((limit == 0) ~= (sale.limit == 0) or one_open_order ~= sale.one_open_order
+            if sale.items ~= '0' and ((limit == 0) ~= (sale.limit == 0) or one_open_order ~= sale.one_open_order
                 or (limit ~= 0 and limit < sale.limit)) then
                 return 'ANSWER_CONFLICT dCONFLICT_OTHER_LIMIT'
             end
         else
-            sale = { id = id, items = 0, opened = false, paused = false, ended = false, seed = '0000000000000000',
+            sale = { id = id, items = '0', opened = false, paused = false, ended = false, seed = '0000000000000000',
                 opened_ms = 0 }
         end
         sale.start, sale.stop, sale.limit, sale.cooldown = start, stop, limit, cooldown
         sale.eligible_only, sale.one_open_order = eligible_only, one_open_order
         sale.return_draw, sale.start_draw = return_draw, start_draw
-        if start_draw ~= 0 and sale.seed == '0000000000000000' then
+        if start_draw ~= '0' and sale.seed == '0000000000000000' then
             local word = 4294967296
-            local high, low = siphash(0, tonumber(id), 0, 0, floor(now / word), now % word, floor(start / word), start % word)
+            local high, low = draws_open().siphash(0, tonumber(id), 0, 0, floor(now / word), now % word, floor(start / word),
+                start % word)
             sale.seed = format('%08x%08x', high, low % 2 == 0 and low + 1 or low)
         end
         sale_changed(sale)
@@ -75,7 +76,7 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
         if not deal and item.window == window then
             return 'ANSWER_UNCHANGED'
         end
-        if deal and (item.held ~= 0 or item.sold ~= 0 or item.written_off ~= 0) then
+        if deal and (item.held ~= '0' or item.sold ~= '0' or item.written_off ~= '0') then
             return 'ANSWER_CONFLICT dCONFLICT_HAS_BUYERS'
         end
         if over(sale) then
@@ -87,8 +88,7 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
     end
 
     local function preheat(id, sale_id, price, limit, window, total, locked, sold_before, safety, units, change)
-        limit, window, total, locked = tonumber(limit), tonumber(window), tonumber(total), tonumber(locked)
-        sold_before, safety = tonumber(sold_before), tonumber(safety)
+        limit = tonumber(limit)
         local sale = sale_get(sale_id)
         if not sale then
             return 'ANSWER_UNKNOWN_SALE'
@@ -113,7 +113,7 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
             sum = sum + free[n]
             n = n + 1
         end
-        if total > UNITS_MAX or locked + sold_before > total or sum ~= total - locked - sold_before then
+        if total + 0 > UNITS_MAX or locked + sold_before > total + 0 or sum + 0 ~= total - locked - sold_before then
             return 'ANSWER_CONFLICT dCONFLICT_BAD_SPLIT'
         end
         if over(sale) then
@@ -153,7 +153,7 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
         if (sale.ended and move ~= GATE_MOVE_REOPEN) or (now >= sale.stop and move ~= GATE_MOVE_END) then
             return 'ANSWER_CONFLICT dCONFLICT_ENDED'
         end
-        if move == GATE_MOVE_OPEN and sale.items == 0 then
+        if move == GATE_MOVE_OPEN and sale.items == '0' then
             return 'ANSWER_CONFLICT dCONFLICT_NOT_PREHEATED'
         end
         if move == GATE_MOVE_OPEN and sale.paused then
@@ -161,7 +161,7 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
         end
         if move == GATE_MOVE_OPEN then
             sale.opened = true
-            sale.opened_ms = sale.start_draw ~= 0 and now or 0
+            sale.opened_ms = sale.start_draw ~= '0' and now or 0
         elseif move == GATE_MOVE_END then
             sale.ended = true
         else
@@ -232,7 +232,7 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
             return 'ANSWER_BAD_QUANTITY'
         end
         local applied = delta
-        if -delta > pool[name] then
+        if -delta > pool[name] + 0 then
             applied = -pool[name]
         end
         if applied == 0 then
@@ -256,8 +256,8 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
             return 'ANSWER_BAD_CHANNEL'
         end
         local applied = tonumber(quantity)
-        if applied > from_pool[from_name] then
-            applied = from_pool[from_name]
+        if applied > from_pool[from_name] + 0 then
+            applied = from_pool[from_name] + 0
         end
         if applied == 0 then
             return 'ANSWER_UNCHANGED'
@@ -308,7 +308,7 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
             local applied = match(outcome, ' a%-?%d+$') or ''
             key_changes = { 'a' .. origin_key, origin_request .. ' ANSWER_DONE r1' .. applied, slot, origin_key }
             part_changes[#part_changes + 1] = 'keys'
-            part_changes[#part_changes + 1] = format('%.0f', count + 1)
+            part_changes[#part_changes + 1] = format('%d', count + 1)
         end
     end
     return finish({ '', outcome })

@@ -44,14 +44,14 @@ if kind == 'arrive' or kind == 'admit' then
         if sale.ended or now >= sale.stop then
             return 'ANSWER_ENDED'
         end
-        bounds_read()
-        local places = tonumber(call('hget', KEYS[1], 'places'))
+        local places_max = match(part[3], '^%d+ %d+ (%d+)')
+        local places = call('hget', KEYS[1], 'places')
         if places == places_max then
             return 'ANSWER_UNAVAILABLE'
         end
         draw_close()
         part_changes[#part_changes + 1] = 'places'
-        part_changes[#part_changes + 1] = format('%.0f', places + 1)
+        part_changes[#part_changes + 1] = format('%d', places + 1)
         row_changes[#row_changes + 1] = field
         row_changes[#row_changes + 1] = tostring(arrived)
         arrived = arrived + 1

@@ -10,7 +10,7 @@ if kind == 'settle' then
     step, to, let_go = tonumber(step), tonumber(to), let_go == '1'
     local waiters = {}
     for user, key, quantity in string.gmatch(line, ' (%x+) (%x+) (%d+)') do
-        waiters[#waiters + 1] = { user = user, key = key, quantity = tonumber(quantity) }
+        waiters[#waiters + 1] = { user = user, key = key, quantity_text = quantity, quantity = tonumber(quantity) }
     end
     if #waiters ~= tonumber(count) or #waiters > WAITERS_PER_RETURN then
         return redis.error_reply('BADCOMMAND settle has other waiters than it says')
@@ -23,6 +23,10 @@ if kind == 'settle' then
         return known_keys[key]
     end
 
+    local function invited(sale, user)
+        return not sale.eligible_only or row_get('e' .. sale.id .. ':' .. user) == '1'
+    end
+
     -- A user who is over a limit, has an open order, let the item go a short while ago or had this offer already is passed over.
     local function waiter_may(item, sale, waiter)
         if waiter.user == '0' or waiter.quantity < 1 or waiter.quantity > QUANTITY_MAX or full()
@@ -32,49 +36,57 @@ if kind == 'settle' then
         if waiter.key ~= '0' and key_known(waiter.key) then
             return false
         end
-        local item_row = row_get(item.id .. ':' .. waiter.user)
+        local used, latest, returns, cool = row_words(row_get(item.id .. ':' .. waiter.user))
         local sale_row = sale.counts_users and row_get('s' .. sale.id .. ':' .. waiter.user)
-        if limit_refuses(item, sale, item_row, sale_row, waiter.quantity) then
+        local sale_used, sale_latest = row_words(sale_row)
+        if limit_refuses(item, sale, used, latest, sale_used, waiter.quantity) then
             return false
         end
-        return not open_order(sale, sale_row) and cooling_until(sale, item_row) == 0
+        return not (sale_row and sale.one_open_order and open_order(sale_latest)) and cooling_until(sale, returns, cool) == 0
+    end
+
+    local function row_set(field, row)
+        rows[field] = row
+        row_changes[#row_changes + 1] = field
+        row_changes[#row_changes + 1] = row
     end
 
     -- A returned unit frees the purchase mark: the user may buy again, after the cool-down if they gave it up.
     local function allowance_give_back(item, sale, ticket, gave_up)
         local field = item.id .. ':' .. ticket.user
-        local row = row_get(field)
-        row.used = row.used - ticket.quantity
-        if gave_up and sale.cooldown ~= 0 then
-            local doublings = row.returns < COOLDOWN_DOUBLINGS_MAX and row.returns or COOLDOWN_DOUBLINGS_MAX
+        local used, latest, returns, cool = row_words(row_get(field))
+        if gave_up and sale.cooldown ~= '0' then
+            local before = tonumber(returns) or 0
+            local doublings = before < COOLDOWN_DOUBLINGS_MAX and before or COOLDOWN_DOUBLINGS_MAX
             local till = floor((now + 999) / 1000) + sale.cooldown * 2 ^ doublings
-            row.cool = till < 4294967295 and till or 4294967295
-            row.returns = row.returns < BUYER_RETURNS_MAX and row.returns + 1 or row.returns
+            cool = format('%d', till < 4294967295 and till or 4294967295)
+            returns = before < BUYER_RETURNS_MAX and before + 1 or before
         end
-        row_changed(field, row)
+        row_set(field, used - ticket.quantity .. ' ' .. latest .. (returns ~= '' and ' ' .. returns .. ' ' .. cool or ''))
         if sale.counts_users then
             field = 's' .. sale.id .. ':' .. ticket.user
-            row = row_get(field)
+            local row = row_get(field)
             if row then
-                row.used = row.used - ticket.quantity
-                row_changed(field, row)
+                used, latest = row_words(row)
+                row_set(field, used - ticket.quantity .. ' ' .. latest)
             end
         end
     end
 
     -- Units came to an empty pool: a draw decides who gets them.
     local function return_draw_begin(item, sale, ticket)
-        if sale.return_draw == 0 then
+        if sale.return_draw == '0' then
             return
         end
-        local words = draws_get(item)
+        local draw = draws_open()
+        local halves, words = draw.halves, draw.get(item)
         local seed_h, seed_l = halves(words[2 * to + 2])
         local key_h, key_l = halves(ticket.key)
         local user_h, user_l = halves(ticket.user)
-        local high, low = siphash(seed_h, seed_l, 0, last, bit.bxor(key_h, floor(now / 4294967296)),
+        local high, low = draw.siphash(seed_h, seed_l, 0, last, bit.bxor(key_h, floor(now / 4294967296)),
             bit.bxor(key_l, now % 4294967296), user_h, user_l)
         local till = now + sale.return_draw
-        words[2 * to + 1], words[2 * to + 2] = format('%.0f', till), format('%08x%08x', high, low)
+        words[2 * to + 1], words[2 * to + 2] = format('%d', till), format('%08x%08x', high, low)
         item.draws = till > item.draws and till or item.draws
         part_changes[#part_changes + 1] = 'd' .. item.id
         part_changes[#part_changes + 1] = table.concat(words, ' ')
@@ -83,10 +95,15 @@ if kind == 'settle' then
 
     local function waiters_serve(item, sale, returned)
         local first, served, bit_value = nil, 0, 1
-        local pay_by = format('%.0f', now + tonumber(window))
+        local pay_by = format('%d', now + window)
         for _, waiter in ipairs(waiters) do
             if waiter.quantity <= returned and waiter_may(item, sale, waiter) then
-                local won = win_take(item, sale, waiter.user, waiter.key, waiter.quantity, to, pay_by)
+                local item_field = item.id .. ':' .. waiter.user
+                local sale_field = sale.counts_users and 's' .. sale.id .. ':' .. waiter.user
+                waiter.channel = to
+                waiter.ticket_words = ' ' .. item.id .. ' ' .. waiter.quantity_text .. ' ' .. to .. ' TICKET_HELD '
+                local won = win_take(item, waiter, waiter.user, waiter.key, pay_by, item_field, row_get(item_field), sale_field,
+                    sale_field and row_get(sale_field))
                 returned = returned - waiter.quantity
                 first = first or won
                 served = served + bit_value
@@ -121,7 +138,7 @@ if kind == 'settle' then
         if not (held and step ~= SETTLE_WRITE_OFF) and not (ticket.state == TICKET_SOLD and step ~= SETTLE_SOLD) then
             return 'ANSWER_CONFLICT dCONFLICT_BAD_MOVE' .. whose .. what
         end
-        local to_empty = step == SETTLE_RETURN and to_pool and item.free[to] == 0
+        local to_empty = step == SETTLE_RETURN and to_pool and item.free[to] + 0 == 0
         if held then
             item.held = item.held - ticket.quantity
         else
@@ -138,15 +155,17 @@ if kind == 'settle' then
         end
         item_changed(item)
         ticket.state = goal
-        ticket_changed(number, ticket)
+        ticket_changes[1] = number
+        ticket_changes[2] = ticket.user .. ' ' .. ticket.key .. ' ' .. ticket.item .. ' ' .. ticket.quantity .. ' '
+            .. ticket.channel .. ' ' .. goal .. ' ' .. ticket.pay_by
         local first, served, pay_by = nil, 0, nil
         if step == SETTLE_RETURN then
             allowance_give_back(item, sale, ticket, let_go and held)
             if to_pool then
-                first, served, pay_by = waiters_serve(item, sale, ticket.quantity)
+                first, served, pay_by = waiters_serve(item, sale, tonumber(ticket.quantity))
             end
         end
-        if to_empty and item.free[to] > 0 then
+        if to_empty and item.free[to] + 0 > 0 then
             return_draw_begin(item, sale, ticket)
         end
         local outcome = 'ANSWER_DONE c1'

@@ -115,6 +115,39 @@ static void the_longest_command_fits_and_one_byte_less_is_a_fault(void **state)
     assert_int_equal(command_text_write(&out, &longest), STATUS_OK);
 }
 
+static void a_purchase_has_the_questions_of_the_door(void **state)
+{
+    (void)state;
+    char bytes[COMMAND_TEXT_MAX];
+    const struct command asked = { .type = COMMAND_RESERVE,
+        .reserve = { .user = 1, .item = 5, .quantity = 2 } };
+    struct purchase_door door = { .mark = 0xaa,
+        .mark_until_ms = COMMAND_TEXT_TIME_MAX,
+        .requests = SCRIPT_REQUESTS_MAX,
+        .window_ms = 1000 };
+    struct text out = text_in(bytes, sizeof bytes);
+    struct span words[PURCHASE_WORDS];
+    assert_int_equal(purchase_text_write(&out, &asked, NULL, words), STATUS_OK);
+    assert_true(span_equal(words[0], SPAN("0000000000000001")) && span_equal(words[1], SPAN("0")));
+    assert_true(span_equal(words[2], SPAN("5 2 0 0 0")));
+    out = text_in(bytes, sizeof bytes);
+    assert_int_equal(purchase_text_write(&out, &asked, &door, words), STATUS_OK);
+    assert_true(span_equal(words[2], SPAN("5 2 0 0 0 door 00000000000000aa 281474976710655 60 1000")));
+    assert_int_equal(command_text_read(text_span(&out), &command), STATUS_CORRUPT); /* no record has it */
+    const size_t size = out.size;
+    out = text_in(bytes, size - 1);
+    assert_int_equal(purchase_text_write(&out, &asked, &door, words), STATUS_FULL);
+    out = text_in(bytes, sizeof bytes);
+    door.requests++;
+    assert_int_equal(purchase_text_write(&out, &asked, &door, words), STATUS_BAD_INPUT);
+    door.requests = 0;
+    door.mark_until_ms++;
+    assert_int_equal(purchase_text_write(&out, &asked, &door, words), STATUS_BAD_INPUT);
+    const struct command gate = { .type = COMMAND_GATE };
+    assert_int_equal(purchase_text_write(&out, &gate, NULL, words), STATUS_BAD_INPUT);
+    assert_int_equal(out.size, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +155,7 @@ int main(void)
         cmocka_unit_test(nothing_else_is_read),
         cmocka_unit_test(what_the_script_can_not_take_is_not_written),
         cmocka_unit_test(the_longest_command_fits_and_one_byte_less_is_a_fault),
+        cmocka_unit_test(a_purchase_has_the_questions_of_the_door),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

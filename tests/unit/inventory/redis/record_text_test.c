@@ -74,6 +74,23 @@ static void a_record_is_a_command_and_what_became_of_it(void **state)
             fail_msg("was read: %s", bad[i]);
 }
 
+static void what_the_door_refuses_is_no_outcome(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "", "8", "pass-spent ", "pass-spent 1", "too-fast", "too-fast ",
+        "too-fast 0", "too-fast 01", "too-fast 4294967296", "too-fast 5 5", "too-slow 5" };
+    struct script_refusal refusal;
+    assert_int_equal(refusal_text_read(SPAN("pass-spent"), &refusal), STATUS_OK);
+    assert_true(refusal.pass_spent && refusal.wait_ms == 0);
+    assert_int_equal(refusal_text_read(SPAN("too-fast 3600000"), &refusal), STATUS_OK);
+    assert_true(!refusal.pass_spent && refusal.wait_ms == 3600000);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (refusal_text_read(span_from_string(bad[i]), &refusal) != STATUS_CORRUPT)
+            fail_msg("was read: %s", bad[i]);
+    assert_int_equal(outcome_text_read(SPAN("pass-spent"), &outcome), STATUS_CORRUPT);
+    assert_int_equal(outcome_text_read(SPAN("too-fast 1"), &outcome), STATUS_CORRUPT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +98,7 @@ int main(void)
         cmocka_unit_test(nothing_else_is_an_answer),
         cmocka_unit_test(the_head_tells_where_the_partition_is),
         cmocka_unit_test(a_record_is_a_command_and_what_became_of_it),
+        cmocka_unit_test(what_the_door_refuses_is_no_outcome),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,10 +23,10 @@ static void the_text_has_partition_epoch_and_numbers(void **state)
     (void)state;
     const struct span text = script(SPAN("st:00ff:{7}"), 4711);
     assert_true(contains(text, "if KEYS[1] ~= 'st:00ff:{7}:m' then"));
-    assert_true(contains(text, "if head[1] ~= '4711' then"));
+    assert_true(contains(text, "if part[1] ~= '4711' then"));
     assert_true(contains(text, "if quantity < 1 or quantity > 1000 then"));
     assert_true(contains(text, "return '18 c1'")); /* ANSWER_DONE */
-    assert_true(contains(text, "#ARGV"));
+    assert_true(contains(text, "local argv = ARGV\n"));
     assert_false(contains(text, "ANSWER_"));
     assert_false(contains(text, "CONFLICT_"));
     assert_false(contains(text, "_MAX"));
