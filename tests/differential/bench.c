@@ -14,6 +14,7 @@ enum {
     SHARE = 512,
     PURCHASES = SHARES * SHARE,
     UNITS = 10 * 1000 * 1000,
+    DOOR_BATCH = 16,
 };
 
 static struct pair pair;
@@ -47,28 +48,40 @@ static void sale_make(struct runner *runner)
     }
 }
 
+struct row {
+    item_id item; /* 1: wins, 2: refusals */
+    bool door;    /* each with the mark of a pass, and a window */
+    uint32_t batch;
+};
+
 /* True: each got the answer that was expected. */
-static bool call_time(struct runner *runner, item_id item, uint32_t batch, uint64_t *next, uint64_t *ns)
+static bool call_time(struct runner *runner, const struct row *row, uint64_t *next, uint64_t *ns)
 {
     static char texts[SCRIPT_PURCHASES_MAX][COMMAND_TEXT_MAX];
     struct span words[RUNNER_WORDS_MAX] = { SPAN("0"), SPAN("reserve") }; /* 0: the server's time */
     static struct reply reply;
-    for (uint32_t i = 0; i < batch; i++) {
+    for (uint32_t i = 0; i < row->batch; i++) {
         const uint64_t number = ++*next;
         struct text text = text_in(texts[i], sizeof texts[i]);
         const struct command command = { .type = COMMAND_RESERVE,
             .reserve = { .user = number * 0x9e3779b97f4a7c15u,
                 .key = ~(number * 0x9e3779b97f4a7c15u),
-                .item = item,
+                .item = row->item,
                 .quantity = 1 } };
-        invariant(purchase_text_write(&text, &command, NULL, &words[2 + PURCHASE_WORDS * i]) == STATUS_OK);
+        const struct purchase_door door = { .mark = command.reserve.key,
+            .mark_until_ms = COMMAND_TEXT_TIME_MAX,
+            .requests = 10,
+            .window_ms = 1000 };
+        invariant(purchase_text_write(
+                      &text, &command, row->door ? &door : NULL, &words[2 + PURCHASE_WORDS * i])
+            == STATUS_OK);
     }
     const uint64_t began = clock_monotonic_ns();
-    runner->call(runner, words, 2 + PURCHASE_WORDS * batch, &reply);
+    runner->call(runner, words, 2 + PURCHASE_WORDS * row->batch, &reply);
     *ns += clock_monotonic_ns() - began;
-    const char expected = item == 1 ? '1' : '8';
-    for (uint32_t i = 1; i <= batch; i++)
-        if (reply.count != batch + 1 || reply.lines[i].data[0] != expected)
+    const char expected = row->item == 1 ? '1' : '8';
+    for (uint32_t i = 1; i <= row->batch; i++)
+        if (reply.count != row->batch + 1 || reply.lines[i].data[0] != expected)
             return false;
     return true;
 }
@@ -91,13 +104,13 @@ static double plain_us(struct runner *runner, bool sold_out, uint32_t batch, uin
     return (runner->cpu_us(runner) - before_us) / SHARE;
 }
 
-static bool share_run(struct runner *runner, item_id item, uint32_t batch, uint64_t *next,
-    struct share *share, uint64_t *ns)
+static bool share_run(
+    struct runner *runner, const struct row *row, uint64_t *next, struct share *share, uint64_t *ns)
 {
-    share->yard_us = plain_us(runner, item != 1, batch, next);
+    share->yard_us = plain_us(runner, row->item != 1, row->batch, next);
     const double before_us = runner->cpu_us(runner);
-    for (uint32_t left = SHARE; left > 0; left -= batch)
-        if (!call_time(runner, item, batch, next, ns))
+    for (uint32_t left = SHARE; left > 0; left -= row->batch)
+        if (!call_time(runner, row, next, ns))
             return false;
     share->us = (runner->cpu_us(runner) - before_us) / SHARE;
     return true;
@@ -117,23 +130,23 @@ static double median(double *numbers)
 
 /* Ours and the yardstick take turns, and the median of their ratios counts: what else runs on the machine
  * makes both slower. */
-static bool row_print(struct runner *runner, item_id item, uint32_t batch, uint64_t *next)
+static bool row_print(struct runner *runner, const struct row *row, uint64_t *next)
 {
     uint64_t ns = 0;
     double us[SHARES], yard_us[SHARES], ratio[SHARES];
     if (runner->plain != NULL)
-        runner->plain(runner, item != 1, ++*next, 1); /* loads it */
+        runner->plain(runner, row->item != 1, ++*next, 1); /* loads it */
     for (uint32_t i = 0; i < SHARES; i++) {
         struct share share;
-        if (!share_run(runner, item, batch, next, &share, &ns))
+        if (!share_run(runner, row, next, &share, &ns))
             return false;
         us[i] = share.us;
         yard_us[i] = share.yard_us;
         ratio[i] = share.yard_us > 0 ? share.us / share.yard_us : 0;
     }
-    printf("%s in calls of %2u: %7.0f calls/s, %7.0f purchases/s, %6.2f us of processor each",
-        item == 1 ? "wins    " : "refusals", batch, (double)PURCHASES / batch * 1e9 / (double)ns,
-        PURCHASES * 1e9 / (double)ns, median(us));
+    printf("%s%s in calls of %2u: %7.0f calls/s, %7.0f purchases/s, %6.2f us of processor each",
+        row->item == 1 ? "wins    " : "refusals", row->door ? " with pass and window" : "", row->batch,
+        (double)PURCHASES / row->batch * 1e9 / (double)ns, PURCHASES * 1e9 / (double)ns, median(us));
     if (runner->plain != NULL) {
         const double middle = median(ratio), yard_middle = median(yard_us);
         printf("; plain script %6.2f us: %.2f times (half of them %.2f to %.2f; the cheapest of "
@@ -164,11 +177,13 @@ int bench_run(struct runner *runner, uint32_t only_batch)
     for (item_id item = 1; item <= 2 && good; item++)
         for (size_t i = 0; i < BATCHES && good; i++)
             if (only_batch == 0 || only_batch == batches[i])
-                good = row_print(runner, item, batches[i], &next);
+                good = row_print(runner, &(struct row){ item, false, batches[i] }, &next);
+    for (item_id item = 1; item <= 2 && good && only_batch == 0; item++)
+        good = row_print(runner, &(struct row){ item, true, DOOR_BATCH }, &next);
     if (!good)
         printf("FAIL: another answer than expected\n");
     else if (only_batch == 0)
-        bytes_print(runner, BATCHES * PURCHASES);
+        bytes_print(runner, (BATCHES + 1) * PURCHASES);
     pair_close(&pair);
     return good ? 0 : 1;
 }

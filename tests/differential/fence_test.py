@@ -42,8 +42,9 @@ def ends_with_its_parent():
 class Redis:
     """A server with an append-only file that has every write before it answers; and a connection to it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, words=()):
         self.folder = folder
+        self.words = words
         self.process = None
         self.start()
 
@@ -52,7 +53,7 @@ class Redis:
             self.port = spare_port()
             self.process = subprocess.Popen(
                 ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder, "--save", "",
-                 "--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0"],
+                 "--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0", *self.words],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, preexec_fn=ends_with_its_parent)
             until = time.monotonic() + START_S
             while time.monotonic() < until and self.process.poll() is None:
@@ -299,6 +300,22 @@ def a_window_counts_the_refused_too_and_is_over_when_its_time_is(server):
     assert call(redis, sha, purchase(9, "0", 1, door), at=start + 60030 + 60000)[1].startswith("1 c1 t2 ")
 
 
+@rule
+def in_a_cluster_the_door_keeps_to_the_slot_of_its_partition(server):
+    redis = server("--cluster-enabled", "yes", "--cluster-port", str(spare_port()))
+    redis.do("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+    until = time.monotonic() + START_S
+    while "cluster_state:ok" not in redis.do("CLUSTER", "INFO"):
+        assert time.monotonic() < until, "the cluster does not come up"
+        time.sleep(0.05)
+    sha = opened(redis)
+    door = f"00000000000000aa {redis.now_ms() + HOUR_MS} 2 {HOUR_MS}"
+    answers = call(redis, sha, purchase(1, door=door), purchase(2, door=door))[1:]
+    assert answers[0].startswith("1 c1 ") and answers[1] == "pass-spent", answers
+    slot, = {redis.do("CLUSTER", "KEYSLOT", key) for key in redis.do("KEYS", "*")}
+    assert redis.do("CLUSTER", "COUNTKEYSINSLOT", slot) == 6  # m, u, t, log; the mark, the window of the first
+
+
 def main():
     if shutil.which("redis-server") is None:
         print("skipped: no Redis")
@@ -309,9 +326,9 @@ def main():
         if only not in test.__name__:
             continue
         with contextlib.ExitStack() as stack:
-            def server(stack=stack):
+            def server(*words, stack=stack):
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="stampede-redis-", ignore_cleanup_errors=True))
-                redis = Redis(folder)
+                redis = Redis(folder, words)
                 stack.callback(redis.end)
                 return redis
             try:
