@@ -25,10 +25,10 @@ enum {
     AGAIN_MS_FIRST_DEFAULT = 50,
     AGAIN_MS_MOST_DEFAULT = 2000,
 
-    OWN_MAX = 8, /* room in the queue for our own questions */
-    PIECE_BYTES = 64 * 1024,
-    PIECES_PER_TURN = 16,
-    ROOM_AGAIN_MS = 20, /* there was no room for a question of our own */
+    OWN_MAX = 8,             /* room in the queue for our own questions */
+    PIECE_BYTES = 16 * 1024, /* received at once */
+    PIECES_PER_TURN = 2,     /* then the others */
+    ROOM_AGAIN_MS = 20,      /* there was no room for a question of our own */
     ERROR_MAX = 256,
 };
 
@@ -291,6 +291,13 @@ void redis_connection_flush(struct redis_connection *connection)
 
 /* ---- greeting ---- */
 
+static bool watch(struct redis_connection *connection, int how)
+{
+    struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+        .data.ptr = connection };
+    return epoll_ctl(connection->epoll_fd, how, connection->fd, &event) == 0;
+}
+
 static void connect_begin(struct redis_connection *connection)
 {
     struct sockaddr_in6 to = { .sin6_family = AF_INET6, .sin6_port = htons(connection->node.port) };
@@ -306,10 +313,8 @@ static void connect_begin(struct redis_connection *connection)
     const struct sockaddr *peer = v4 ? (const struct sockaddr *)&to_v4 : (const struct sockaddr *)&to;
     const int one = 1;
     connection->fd = socket(peer->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
-        .data.ptr = connection };
     if (connection->fd < 0 || setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) != 0
-        || epoll_ctl(connection->epoll_fd, EPOLL_CTL_ADD, connection->fd, &event) != 0
+        || !watch(connection, EPOLL_CTL_ADD)
         || (connect(connection->fd, peer, v4 ? sizeof to_v4 : sizeof to) != 0 && errno != EINPROGRESS)) {
         give_up(connection, "it can't be reached: %m");
         return;
@@ -425,6 +430,9 @@ static void receive(struct redis_connection *connection)
             give_up(connection, "receiving failed: %m");
         }
     }
+    /* There is more, and others in this loop have a turn first: the event comes once again. */
+    if (connection->readable && !watch(connection, EPOLL_CTL_MOD))
+        give_up(connection, "it can't be waited for: %m");
 }
 
 /* ---- the turn ---- */
@@ -478,8 +486,6 @@ uint64_t redis_connection_next_due(const struct redis_connection *connection)
 {
     if (connection->state == STATE_DOWN)
         return connection->again_ms;
-    if (connection->readable && connection->state >= STATE_GREETING)
-        return 0; /* there is more to read */
     if (connection->state != STATE_UP)
         return connection->connect_due_ms;
     return connection->pipeline.due_floor < connection->ask_due_ms ? connection->pipeline.due_floor
