@@ -13,13 +13,10 @@
 #ifndef STAMPEDE_CONTRACT_CLUSTER_STORE_H
 #define STAMPEDE_CONTRACT_CLUSTER_STORE_H
 
-#include "base/span.h"
+#include "contract/journal_entry.h"
 #include "contract/order_store.h"
 
-enum {
-    LEASE_NAME_MAX = 40,
-    JOURNAL_ENTRY_BYTES_MAX = 1 << 20, /* a batch of ORDER_BATCH_MAX records has about half */
-};
+enum { LEASE_NAME_MAX = 40 };
 
 struct lease {
     uint64_t holder;   /* the number of a process; 0: nobody */
@@ -31,13 +28,6 @@ struct lease {
 struct part_state {
     uint32_t epoch; /* 0: it was never opened */
     uint64_t seq;   /* the last record that is kept */
-};
-
-/* What one transaction keeps of a partition's log. */
-struct journal_entry {
-    uint32_t part, epoch;
-    uint64_t first_seq; /* of its first record; the others follow one by one */
-    struct span bytes;  /* a batch as in the files of a journal (docs/journal.md) */
 };
 
 /* A part of the order store's operations; NULL where a store has none of it. */

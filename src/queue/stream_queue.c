@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/stream_queue.h"
 
+#include "contract/cluster_store.h"
+#include "inventory/engine.h"
+#include "inventory/redis/keys.h"
+#include "redis/caller.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +17,7 @@ struct stream_queue {
     struct ticket_queue queue; /* first: a ticket_queue from us is a stream_queue */
     struct stream_queue_config config;
     struct partition_keys keys;
-    struct confirm confirm;
+    struct confirm *confirm;
     struct journal_entry entry;      /* the last one that was made */
     uint32_t made_ticket;            /* its last ticket; 0: it has none */
     uint32_t kept_ticket;            /* the last one that the store has */
@@ -92,9 +97,9 @@ static void entries_take(void *context, const struct redis_value *reply)
         if (queue->room - queue->count < STREAM_RECORDS_MAX)
             return;
         const enum status status =
-            confirm_entry(&queue->confirm, &entry, queue->records + queue->count, &count);
+            confirm_entry(queue->confirm, &entry, queue->records + queue->count, &count);
         if (status != STATUS_OK) /* what was confirmed of it is not given: all of it or nothing */
-            (void)fault(queue, status, queue->confirm.what);
+            (void)fault(queue, status, confirm_trouble(queue->confirm));
         else
             queue->count += count;
     }
@@ -113,7 +118,7 @@ static enum status stream_poll(
     queue->records = records;
     queue->room = max;
     queue->count = 0;
-    snprintf(after, sizeof after, "(%" PRIu64 "-0", queue->confirm.seq);
+    snprintf(after, sizeof after, "(%" PRIu64 "-0", confirm_seq(queue->confirm));
     snprintf(most, sizeof most, "%d", ENTRIES_PER_READ);
     const struct span log = queue->keys.names[SCRIPT_KEY_LOG];
     const enum redis_answer answer = redis_call(queue->config.caller, log,
@@ -139,7 +144,7 @@ static const struct journal_entry *stream_entry_make(
         if (wins > 0 && ticket_number_split(records[i].outcome.ticket, &parts))
             queue->made_ticket = parts.n + wins - 1;
     }
-    log_entry_make(&queue->confirm, records, count, &queue->entry);
+    log_entry_make(queue->confirm, records, count, &queue->entry);
     return &queue->entry;
 }
 
@@ -148,7 +153,7 @@ static void stream_kept(struct ticket_queue *base)
     struct stream_queue *queue = queue_of(base);
     if (queue->made_ticket != 0)
         queue->kept_ticket = queue->made_ticket;
-    log_entry_kept(&queue->confirm);
+    log_entry_kept(queue->confirm);
 }
 
 /* Only to where the engine already is: it can't go back, and forwards only with the records. */
@@ -157,7 +162,7 @@ static enum status stream_seek(struct ticket_queue *base, struct position after)
     const struct stream_queue *queue = queue_of(base);
     if (after.part != base->part)
         return STATUS_BAD_INPUT;
-    return after.seq == queue->confirm.seq ? STATUS_OK : STATUS_NOT_FOUND;
+    return after.seq == confirm_seq(queue->confirm) ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
 /* The script learns how far the database is: it counts what waits, and what may be told. */
@@ -178,7 +183,7 @@ static enum status stream_commit(struct ticket_queue *base, struct position posi
 {
     struct stream_queue *queue = queue_of(base);
     char least[40];
-    if (position.part != base->part || position.seq > queue->confirm.seq)
+    if (position.part != base->part || position.seq > confirm_seq(queue->confirm))
         return STATUS_BAD_INPUT;
     if (queue->sha[0] != '\0' && done_tell(queue, position.seq) != REDIS_ANSWER_OK)
         return STATUS_AWAY;
@@ -192,20 +197,20 @@ static enum status stream_commit(struct ticket_queue *base, struct position posi
         : STATUS_AWAY;
 }
 
-static struct position stream_end(struct ticket_queue *base)
-{
-    const struct stream_queue *queue = queue_of(base);
-    const uint64_t known = queue->confirm.seq > queue->end ? queue->confirm.seq : queue->end;
-    return (struct position){ base->part, known };
-}
-
 static void stream_close(struct ticket_queue *base)
 {
     struct stream_queue *queue = queue_of(base);
-    if (queue == NULL)
-        return;
-    confirm_close(&queue->confirm);
+    if (queue != NULL)
+        confirm_close(queue->confirm);
     free(queue);
+}
+
+static struct position stream_end(struct ticket_queue *base)
+{
+    const struct stream_queue *queue = queue_of(base);
+    const uint64_t known =
+        confirm_seq(queue->confirm) > queue->end ? confirm_seq(queue->confirm) : queue->end;
+    return (struct position){ base->part, known };
 }
 
 static const struct ticket_queue_ops stream_queue_ops = {
@@ -233,17 +238,18 @@ static enum status rebuild(struct stream_queue *queue)
     for (uint64_t after = 0; status == STATUS_OK; after = entry.first_seq) {
         status = store->ops->cluster->journal_next(store, part, after, &entry, buffer);
         if (status == STATUS_OK)
-            status = confirm_replay(&queue->confirm, &entry);
+            status = confirm_replay(queue->confirm, &entry);
     }
     free(buffer);
     if (status != STATUS_NOT_FOUND)
         return fault(queue, status,
-            queue->confirm.what[0] != '\0' ? queue->confirm.what : "the store can't be read");
+            confirm_trouble(queue->confirm)[0] != '\0' ? confirm_trouble(queue->confirm)
+                                                       : "the store can't be read");
     status = store->ops->cluster->part(store, part, &state);
     if (status != STATUS_OK)
         return fault(queue, status, "the store can't be read");
-    queue->kept_ticket = (uint32_t)queue->confirm.engine.tickets.last;
-    if (state.seq != queue->confirm.seq)
+    queue->kept_ticket = (uint32_t)confirm_engine(queue->confirm)->tickets.last;
+    if (state.seq != confirm_seq(queue->confirm))
         return fault(queue, STATUS_CORRUPT, "the entries of the log do not end where the partition is");
     return STATUS_OK;
 }
@@ -271,14 +277,15 @@ enum status stream_queue_open(struct ticket_queue **opened,
     return STATUS_OK;
 }
 
-void stream_queue_script(struct ticket_queue *queue, const char sha[SCRIPT_SHA_DIGITS + 1])
+void stream_queue_script(struct ticket_queue *queue, const char *sha)
 {
+    invariant(strlen(sha) == SCRIPT_SHA_DIGITS);
     memcpy(queue_of(queue)->sha, sha, SCRIPT_SHA_DIGITS + 1);
 }
 
 const struct confirm *stream_queue_confirm(const struct ticket_queue *queue)
 {
-    return &((const struct stream_queue *)(const void *)queue)->confirm;
+    return ((const struct stream_queue *)(const void *)queue)->confirm;
 }
 
 const char *stream_queue_trouble(const struct ticket_queue *queue)

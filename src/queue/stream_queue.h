@@ -14,11 +14,10 @@
 #ifndef STAMPEDE_QUEUE_STREAM_QUEUE_H
 #define STAMPEDE_QUEUE_STREAM_QUEUE_H
 
-#include "contract/ticket_queue.h"
 #include "inventory/redis/confirm.h"
-#include "inventory/redis/keys.h"
-#include "redis/caller.h"
 
+struct order_store;
+struct redis_caller;
 struct stream_queue_config {
     struct redis_caller *caller;
     struct order_store *store;
@@ -31,7 +30,7 @@ struct stream_queue_config {
 MUST_CHECK enum status stream_queue_open(struct ticket_queue **queue,
     const struct stream_queue_config *config, char *what, size_t what_bytes);
 /* The partition was opened with this script (inventory/redis/opening.h). */
-void stream_queue_script(struct ticket_queue *queue, const char sha[SCRIPT_SHA_DIGITS + 1]);
+void stream_queue_script(struct ticket_queue *queue, const char *sha);
 /* The engine of the partition, as far as records were given. */
 const struct confirm *stream_queue_confirm(const struct ticket_queue *queue);
 const char *stream_queue_trouble(const struct ticket_queue *queue);

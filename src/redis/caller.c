@@ -37,18 +37,9 @@ static void answered(void *self, uint64_t tag, enum redis_answer answer, const s
 
 enum status redis_caller_open(struct redis_caller **out, const struct redis_client_config *config)
 {
-    struct redis_caller *caller = calloc(1, sizeof *caller);
-    *out = NULL;
-    if (caller == NULL)
-        return STATUS_FULL;
+    struct redis_caller *caller = *out = calloc(1, sizeof *caller);
     const struct redis_client_owner owner = { .self = caller, .answered = answered };
-    const enum status status = redis_client_open(&caller->client, config, &owner);
-    if (status != STATUS_OK) {
-        free(caller);
-        return status;
-    }
-    *out = caller;
-    return STATUS_OK;
+    return caller == NULL ? STATUS_FULL : redis_client_open(&caller->client, config, &owner);
 }
 
 void redis_caller_close(struct redis_caller *caller)

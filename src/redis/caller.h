@@ -11,7 +11,7 @@ struct redis_caller;
 /* A reply, while it can be looked at. */
 typedef void redis_take(void *context, const struct redis_value *value);
 
-/* Errors: as redis_client_open. */
+/* Errors: as redis_client_open; *caller is closed as after success. */
 MUST_CHECK enum status redis_caller_open(
     struct redis_caller **caller, const struct redis_client_config *config);
 void redis_caller_close(struct redis_caller *caller); /* accepts NULL */

@@ -101,12 +101,12 @@ enum status redis_connection_open(struct redis_connection **opened, const struct
     uint64_t seed;
     random_secret(&seed, sizeof seed);
     random_seed(&connection->random, seed);
-    if (redis_reader_open(&connection->reader, limits.reply_bytes, limits.reply_values) != STATUS_OK) {
+    const enum status status =
+        redis_reader_open(&connection->reader, limits.reply_bytes, limits.reply_values);
+    if (status != STATUS_OK)
         redis_connection_close(connection);
-        return STATUS_FULL;
-    }
-    *opened = connection;
-    return STATUS_OK;
+    *opened = status == STATUS_OK ? connection : NULL;
+    return status;
 }
 
 void redis_connection_close(struct redis_connection *connection)

@@ -102,8 +102,7 @@ static void reply_begin(struct redis_reader *reader)
 
 enum status redis_reader_reset(struct redis_reader *reader)
 {
-    if (reader->hiredis != NULL)
-        redisReaderFree(reader->hiredis);
+    redisReaderFree(reader->hiredis); /* accepts NULL */
     reply_begin(reader);
     reader->hiredis = redisReaderCreateWithFunctions(&functions);
     if (reader->hiredis == NULL)
@@ -124,20 +123,14 @@ enum status redis_reader_open(struct redis_reader **opened, uint32_t bytes_max, 
     reader->values_max = values_max + 1;
     reader->values = arena_take(&reader->arena, reader->values_max, sizeof *reader->values);
     reader->bytes = arena_take(&reader->arena, 1, bytes_max);
-    if (redis_reader_reset(reader) != STATUS_OK) {
-        redis_reader_close(reader);
-        return STATUS_FULL;
-    }
     *opened = reader;
-    return STATUS_OK;
+    return redis_reader_reset(reader);
 }
 
 void redis_reader_close(struct redis_reader *reader)
 {
-    if (reader == NULL)
-        return;
-    if (reader->hiredis != NULL)
-        redisReaderFree(reader->hiredis);
+    if (reader != NULL)
+        redisReaderFree(reader->hiredis); /* accepts NULL */
     arena_object_free(reader);
 }
 

@@ -51,7 +51,8 @@ enum redis_answer redis_answer_of(const struct redis_value *value);
 struct span redis_denied_command(struct span error);
 
 struct redis_reader;
-/* STATUS_FULL: no memory. A reply has at most so many bytes of text, and so many values. */
+/* STATUS_FULL: no memory; *reader is closed as after success. A reply has at most so many bytes of text, and
+ * so many values. */
 MUST_CHECK enum status redis_reader_open(
     struct redis_reader **reader, uint32_t bytes_max, uint32_t values_max);
 void redis_reader_close(struct redis_reader *reader); /* accepts NULL */

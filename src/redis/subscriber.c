@@ -94,12 +94,11 @@ static void line_noted(void *self, const struct redis_value *value)
 static struct line *line_find(struct redis_subscriber *subscriber, const struct redis_node *node)
 {
     struct line *spare = NULL;
-    for (uint32_t i = 0; i < LINES_MAX; i++) {
-        struct line *line = &subscriber->lines[i];
-        if (line->connection == NULL)
-            spare = spare == NULL ? line : spare;
-        else if (redis_node_equal(&line->node, node))
+    for (struct line *line = subscriber->lines; line < subscriber->lines + LINES_MAX; line++) {
+        if (line->connection != NULL && redis_node_equal(&line->node, node))
             return line;
+        if (line->connection == NULL)
+            spare = line;
     }
     if (spare == NULL)
         return NULL;
@@ -129,9 +128,7 @@ enum status redis_subscriber_open(struct redis_subscriber **opened, struct redis
 
 void redis_subscriber_close(struct redis_subscriber *subscriber)
 {
-    if (subscriber == NULL)
-        return;
-    for (uint32_t i = 0; i < LINES_MAX; i++)
+    for (uint32_t i = 0; i < LINES_MAX && subscriber != NULL; i++)
         redis_connection_close(subscriber->lines[i].connection);
     arena_object_free(subscriber);
 }

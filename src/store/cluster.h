@@ -9,13 +9,17 @@ struct store_batch;
 
 /* partition.c */
 extern const char store_cluster_tables[];
-extern const struct cluster_store_ops store_cluster_ops;
 /* Inside a batch whose partition is locked, before its records: they are kept under this epoch. Nothing is
  * written if all of them, up to `last`, are in already. */
 MUST_CHECK enum status store_entry_write(
     struct store_batch *, const struct journal_entry *, uint64_t last);
+enum status store_part_state(struct order_store *, uint32_t part, struct part_state *);
+enum status store_epoch_raise(struct order_store *, uint32_t part, uint32_t from);
+enum status store_journal_next(
+    struct order_store *, uint32_t part, uint64_t after, struct journal_entry *, uint8_t *buffer);
 
 /* lease.c */
+extern const struct cluster_store_ops store_cluster_ops;
 enum status store_now(struct order_store *, uint64_t *now_ms);
 enum status store_lease_take(
     struct order_store *, const char *name, uint64_t holder, uint32_t ms, struct lease *);

@@ -4,6 +4,16 @@
 #include "store/cluster.h"
 #include "store/parts.h"
 
+const struct cluster_store_ops store_cluster_ops = {
+    .now = store_now,
+    .lease_take = store_lease_take,
+    .lease_give = store_lease_give,
+    .part = store_part_state,
+    .epoch_raise = store_epoch_raise,
+    .apply = store_apply_entry,
+    .journal_next = store_journal_next,
+};
+
 static enum status now_read(struct store *store, uint64_t *now_ms)
 {
     return sql_number(store, store->connection->driver->clock_sql, NO_VALUES, now_ms);

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+static_assert(LEASE_NAME_MAX == 40 && EPOCH_MAX == 4095, "said in the tables, too");
 const char store_cluster_tables[] =
     "CREATE TABLE leases("
     "  name TEXT{40} NOT NULL, holder INTEGER NOT NULL, token INTEGER NOT NULL,"
@@ -18,12 +19,11 @@ const char store_cluster_tables[] =
     "  bytes BLOB NOT NULL,"
     "  PRIMARY KEY(part, first_seq)"
     ") STRICT;";
-static_assert(LEASE_NAME_MAX == 40 && EPOCH_MAX == 4095, "said in the tables, too");
 
 static const struct sql_columns part_columns =
     COLUMNS(part_state, FIELD(part_state, epoch), FIELD(part_state, seq));
 
-static enum status part_state_read(struct order_store *handle, uint32_t part, struct part_state *state)
+enum status store_part_state(struct order_store *handle, uint32_t part, struct part_state *state)
 {
     *state = (struct part_state){ 0 };
     const enum status status = sql_one(store_of(handle),
@@ -44,7 +44,7 @@ static enum status raise_try(struct store *store, uint32_t part, uint32_t from)
 }
 
 /* Not repeated when its answer was lost: the epoch may be this one's or another's, who must not share it. */
-static enum status epoch_raise(struct order_store *handle, uint32_t part, uint32_t from)
+enum status store_epoch_raise(struct order_store *handle, uint32_t part, uint32_t from)
 {
     struct store *store = store_of(handle);
     struct store_tries tries = { 0 };
@@ -92,7 +92,7 @@ enum status store_entry_write(struct store_batch *batch, const struct journal_en
             BLOB(entry->bytes.data, entry->bytes.size)));
 }
 
-static enum status journal_next(struct order_store *handle, uint32_t part, uint64_t after,
+enum status store_journal_next(struct order_store *handle, uint32_t part, uint64_t after,
     struct journal_entry *entry, uint8_t *buffer)
 {
     struct sql_row *row;
@@ -114,13 +114,3 @@ static enum status journal_next(struct order_store *handle, uint32_t part, uint6
     sql_finish(row);
     return status;
 }
-
-const struct cluster_store_ops store_cluster_ops = {
-    .now = store_now,
-    .lease_take = store_lease_take,
-    .lease_give = store_lease_give,
-    .part = part_state_read,
-    .epoch_raise = epoch_raise,
-    .apply = store_apply_entry,
-    .journal_next = journal_next,
-};

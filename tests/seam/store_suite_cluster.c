@@ -2,7 +2,6 @@
 /* What several machines share through the store: leases, epochs, the log of a partition. */
 #include "tests/seam/store_suite_parts.h"
 
-#include "base/clock.h"
 #include "contract/cluster_store.h"
 #include "contract/ticket_number.h"
 
@@ -11,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -81,7 +81,7 @@ static void the_time_of_the_database_goes_on(void **state)
     struct fixture *f = *state;
     uint64_t first, second;
     assert_int_equal(cluster(f)->now(f->store, &first), STATUS_OK);
-    const uint64_t ours = clock_now_ms(); /* the same machine's */
+    const uint64_t ours = (uint64_t)time(NULL) * 1000; /* the same machine's */
     assert_true(first < ours + HOUR_MS && ours < first + HOUR_MS);
     do
         assert_int_equal(cluster(f)->now(f->store, &second), STATUS_OK);

@@ -2,11 +2,14 @@
 /* tests/seam/stream_redis_test.c: a partition on a real Redis (tools/with-redis): opened, purchases by the
  * script, its stream confirmed by the engine and written to a store; and what happens when Redis forgets,
  * another one opens the partition, or the stream is not what the script wrote. */
+#include "contract/cluster_store.h"
 #include "inventory/redis/command_text.h"
+#include "inventory/redis/image.h"
 #include "inventory/redis/opening.h"
 #include "inventory/redis/record_text.h"
 #include "orders/order_writer.h"
 #include "queue/stream_queue.h"
+#include "redis/caller.h"
 #include "tests/unit/store/place.h"
 
 #include "base/clock.h"
@@ -25,6 +28,9 @@
 enum { PART = 7, LONG_MS = 60 * 1000, PAY_MS = 600000, UNITS = 50 };
 
 static const char *address;
+static const struct engine_config small = {
+    .items_max = 8, .sales_max = 4, .tickets_max = 1000, .places_max = 10
+};
 
 struct fixture {
     struct place place; /* the store: product 1, sale 1, item 1 */
@@ -85,19 +91,19 @@ static bool partition_open(struct fixture *f)
     assert_int_equal(cluster(f)->epoch_raise(f->place.store, PART, before), STATUS_OK);
     f->epoch = before + 1;
     assert_int_equal(partition_begin(&f->opening, f->epoch), REDIS_ANSWER_OK);
-    const bool is_there = before > 0 && found.shut == before && found.seq == confirm->seq;
+    const bool is_there = before > 0 && found.shut == before && found.seq == confirm_seq(confirm);
     if (!is_there) {
         const struct image_head head = { .epoch = f->epoch,
-            .seq = confirm->seq,
-            .done = confirm->seq,
-            .told = confirm->engine.tickets.last,
-            .time_ms = confirm->time_ms,
+            .seq = confirm_seq(confirm),
+            .done = confirm_seq(confirm),
+            .told = confirm_engine(confirm)->tickets.last,
+            .time_ms = confirm_time_ms(confirm),
             .lag_max = 100000 };
-        assert_int_equal(partition_load(&f->opening, &confirm->engine, &head), REDIS_ANSWER_OK);
+        assert_int_equal(partition_load(&f->opening, confirm_engine(confirm), &head), REDIS_ANSWER_OK);
         assert_int_equal(partition_look(&f->opening, &found), REDIS_ANSWER_OK);
         assert_int_equal(found.epoch, 0); /* nobody sells yet */
         assert_int_equal(found.open, f->epoch);
-        assert_int_equal(found.seq, confirm->seq);
+        assert_int_equal(found.seq, confirm_seq(confirm));
     }
     assert_int_equal(partition_admit(&f->opening, f->epoch, f->sha), REDIS_ANSWER_OK);
     stream_queue_script(f->queue, f->sha);
@@ -196,7 +202,7 @@ static uint32_t orders(struct fixture *f)
 
 static uint64_t digest(struct fixture *f)
 {
-    return engine_digest(&stream_queue_confirm(f->queue)->engine);
+    return engine_digest(confirm_engine(stream_queue_confirm(f->queue)));
 }
 
 static int setup(void **state)
@@ -212,8 +218,7 @@ static int setup(void **state)
         STATUS_OK);
     assert_int_equal(redis_caller_open(&f->caller, &config), STATUS_OK);
     assert_true(redis_caller_is_ready(f->caller, LONG_MS));
-    f->partition = (struct confirm_config){ .part = PART,
-        .engine = { .items_max = 8, .sales_max = 4, .tickets_max = 1000, .places_max = 10 } };
+    f->partition = (struct confirm_config){ .part = PART, .engine = &small };
     random_secret(&f->partition.data_id, sizeof f->partition.data_id); /* others are on the server, too */
     partition_keys_make(&f->keys, f->partition.data_id, PART);
     f->opening = (struct opening){ .caller = f->caller, .keys = &f->keys, .timeout_ms = LONG_MS };
@@ -331,7 +336,7 @@ static void who_comes_with_an_older_epoch_changes_nothing(void **state)
     const struct image_head head = { .epoch = old, .seq = 1, .lag_max = 1 };
     assert_int_equal(partition_begin(&f->opening, old), REDIS_ANSWER_FENCED);
     assert_int_equal(partition_begin(&f->opening, f->epoch), REDIS_ANSWER_FENCED); /* nor twice */
-    assert_int_equal(partition_load(&f->opening, &confirm->engine, &head), REDIS_ANSWER_FENCED);
+    assert_int_equal(partition_load(&f->opening, confirm_engine(confirm), &head), REDIS_ANSWER_FENCED);
     assert_int_equal(partition_admit(&f->opening, old, sha), REDIS_ANSWER_FENCED);
     assert_int_equal(buy(f, 2), ANSWER_WON);
     memcpy(f->sha, sha, sizeof sha); /* the old script is in the server's cache again */

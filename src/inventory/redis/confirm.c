@@ -1,15 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory/redis/confirm.h"
 
+#include "contract/order_store.h"
 #include "contract/record.h"
 #include "inventory/redis/record_text.h"
 #include "inventory/replay.h"
+#include "journal/batch.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What the database has of the log, and what it gets next. */
+struct log_keeper {
+    struct journal_position end; /* of the last entry that is kept */
+    struct journal_position next;
+    uint8_t bytes[JOURNAL_ENTRY_BYTES_MAX]; /* of the next entry */
+};
+
+struct confirm {
+    uint32_t part;
+    uint64_t data_id;
+    struct engine engine;
+    uint32_t epoch;                       /* of the last entry; 0: there is none yet */
+    uint64_t seq, time_ms;                /* of the last record that the engine has */
+    uint32_t first_ticket[EPOCH_MAX + 1]; /* that was won under an epoch; 0: none */
+    char what[200];
+    struct log_keeper keeper;
+};
 
 static_assert((uint32_t)BATCH_RECORDS_AT + ORDER_BATCH_MAX * (4 + (uint32_t)RECORD_BYTES_MAX)
         <= (uint32_t)JOURNAL_ENTRY_BYTES_MAX,
@@ -25,26 +45,48 @@ refuse(struct confirm *confirm, enum status status, const char *format, ...)
     return status;
 }
 
-enum status confirm_open(struct confirm *confirm, const struct confirm_config *config)
+enum status confirm_open(struct confirm **opened, const struct confirm_config *config)
 {
-    *confirm = (struct confirm){ .config = *config };
+    *opened = NULL;
     if (config->part == PART_EMBEDDED || config->part > PART_MAX)
         return STATUS_BAD_INPUT;
-    confirm->keeper.bytes = malloc(JOURNAL_ENTRY_BYTES_MAX);
-    if (confirm->keeper.bytes == NULL)
+    struct confirm *confirm = calloc(1, sizeof *confirm);
+    if (confirm == NULL)
         return STATUS_AWAY;
-    const enum status status = engine_open(&confirm->engine, &config->engine);
+    confirm->part = config->part;
+    confirm->data_id = config->data_id;
+    const enum status status = engine_open(&confirm->engine, config->engine);
+    *opened = status == STATUS_OK ? confirm : NULL;
     if (status != STATUS_OK)
-        confirm_close(confirm);
+        free(confirm);
     return status;
 }
 
 void confirm_close(struct confirm *confirm)
 {
-    if (confirm->engine.sales != NULL)
+    if (confirm != NULL)
         engine_close(&confirm->engine);
-    free(confirm->keeper.bytes);
-    *confirm = (struct confirm){ 0 };
+    free(confirm);
+}
+
+const struct engine *confirm_engine(const struct confirm *confirm)
+{
+    return &confirm->engine;
+}
+
+uint64_t confirm_seq(const struct confirm *confirm)
+{
+    return confirm->seq;
+}
+
+uint64_t confirm_time_ms(const struct confirm *confirm)
+{
+    return confirm->time_ms;
+}
+
+const char *confirm_trouble(const struct confirm *confirm)
+{
+    return confirm->what;
 }
 
 /* Epochs only grow, and a ticket that is won belongs to the present one. */
@@ -70,7 +112,7 @@ ticket_number confirm_number(const struct confirm *confirm, ticket_number ticket
     uint32_t epoch = confirm->epoch;
     while (epoch > 0 && (confirm->first_ticket[epoch] == 0 || confirm->first_ticket[epoch] > ticket))
         epoch--;
-    const struct ticket_parts parts = { confirm->config.part, epoch, (uint32_t)ticket };
+    const struct ticket_parts parts = { confirm->part, epoch, (uint32_t)ticket };
     return ticket_number_make(&parts);
 }
 
@@ -107,10 +149,9 @@ enum status confirm_replay(struct confirm *confirm, const struct journal_entry *
         wrong = "wrong length or checksum";
     if (wrong != NULL)
         return refuse(confirm, STATUS_CORRUPT, "entry %" PRIu64 ": %s", entry->first_seq, wrong);
-    enum status status = batch_follow(data, bytes, confirm->config.data_id, true,
-        &confirm->keeper.end, &batch, confirm->what, sizeof confirm->what);
-    if (status == STATUS_OK
-        && (batch.first_lsn != entry->first_seq || entry->part != confirm->config.part))
+    enum status status = batch_follow(data, bytes, confirm->data_id, true, &confirm->keeper.end,
+        &batch, confirm->what, sizeof confirm->what);
+    if (status == STATUS_OK && (batch.first_lsn != entry->first_seq || entry->part != confirm->part))
         status = refuse(confirm, STATUS_CORRUPT, "entry %" PRIu64 " has the records of another one",
             entry->first_seq);
     if (status == STATUS_OK)
@@ -153,7 +194,7 @@ static enum status line_confirm(
     struct confirm *confirm, struct span line, uint64_t time_ms, struct queue_record *record)
 {
     const ticket_number last = confirm->engine.tickets.last;
-    *record = (struct queue_record){ .at = { confirm->config.part, confirm->seq + 1 } };
+    *record = (struct queue_record){ .at = { confirm->part, confirm->seq + 1 } };
     enum status status = record_text_read(line, time_ms, &record->command, &record->outcome);
     if (status != STATUS_OK)
         return refuse(confirm, STATUS_CORRUPT, "record %" PRIu64 " can't be read: %.*s",
@@ -227,8 +268,8 @@ void log_entry_make(struct confirm *confirm, const struct queue_record *records,
         invariant(
             batch_append(&maker, records[i].command.type, bytes, record_bytes(&records[i], bytes)));
     const uint32_t size =
-        batch_end(&maker, confirm->config.data_id, records[count - 1].command.time_ms, &keeper->next);
-    *entry = (struct journal_entry){ .part = confirm->config.part,
+        batch_end(&maker, confirm->data_id, records[count - 1].command.time_ms, &keeper->next);
+    *entry = (struct journal_entry){ .part = confirm->part,
         .epoch = confirm->epoch,
         .first_seq = records[0].at.seq,
         .bytes = span_of(keeper->bytes, size) };

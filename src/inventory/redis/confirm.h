@@ -17,17 +17,18 @@
 #ifndef STAMPEDE_INVENTORY_REDIS_CONFIRM_H
 #define STAMPEDE_INVENTORY_REDIS_CONFIRM_H
 
-#include "contract/cluster_store.h"
+#include "contract/journal_entry.h"
 #include "contract/ticket_number.h"
-#include "inventory/engine.h"
-#include "journal/batch.h"
+#include "contract/ticket_queue.h"
 
 enum { STREAM_RECORDS_MAX = 64 }; /* of an entry: those of one call */
 
+struct engine;
+struct engine_config;
 struct confirm_config {
     uint32_t part; /* not 0 */
     uint64_t data_id;
-    struct engine_config engine;
+    const struct engine_config *engine; /* read by confirm_open */
 };
 
 /* An entry of the stream (docs/queue.md). */
@@ -38,26 +39,16 @@ struct stream_entry {
     struct span lines;
 };
 
-/* What the database has of the log, and what it gets next. */
-struct log_keeper {
-    struct journal_position end; /* of the last entry that is kept */
-    struct journal_position next;
-    uint8_t *bytes; /* of the next entry */
-};
-
-struct confirm {
-    struct confirm_config config;
-    struct engine engine;
-    uint32_t epoch;                       /* of the last entry; 0: there is none yet */
-    uint64_t seq, time_ms;                /* of the last record that the engine has */
-    uint32_t first_ticket[EPOCH_MAX + 1]; /* that was won under an epoch; 0: none */
-    struct log_keeper keeper;
-    char what[200]; /* why something was not confirmed */
-};
-
+struct confirm;
 /* STATUS_BAD_INPUT: partition 0. STATUS_AWAY: no memory. */
-MUST_CHECK enum status confirm_open(struct confirm *, const struct confirm_config *);
-void confirm_close(struct confirm *); /* accepts a zeroed one */
+MUST_CHECK enum status confirm_open(struct confirm **, const struct confirm_config *);
+void confirm_close(struct confirm *); /* accepts NULL */
+/* As far as records were replayed and confirmed. */
+const struct engine *confirm_engine(const struct confirm *);
+uint64_t confirm_seq(const struct confirm *);
+uint64_t confirm_time_ms(const struct confirm *);
+/* Why something was not replayed or confirmed; empty: nothing. */
+const char *confirm_trouble(const struct confirm *);
 
 /* Entries of the database in their order, before the first one of the stream. STATUS_CORRUPT: damaged, out
  * of order, or the engine comes to another outcome. STATUS_CONFLICT: of another data id. */

@@ -3,6 +3,9 @@
  * `shut` of the first hash are theirs; the script of purchases does not look at them. */
 #include "inventory/redis/opening.h"
 
+#include "inventory/redis/image.h"
+#include "redis/caller.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -15,10 +15,12 @@
 #ifndef STAMPEDE_INVENTORY_REDIS_OPENING_H
 #define STAMPEDE_INVENTORY_REDIS_OPENING_H
 
-#include "inventory/redis/image.h"
 #include "inventory/redis/keys.h"
-#include "redis/caller.h"
+#include "redis/reply.h"
 
+struct engine;
+struct image_head;
+struct redis_caller;
 struct opening {
     struct redis_caller *caller;
     const struct partition_keys *keys;
