@@ -8,8 +8,8 @@
 #include "inventory/engine.h"
 #include "inventory/redis/script.h"
 
-#define IMAGE_SEQ_FIELD \
-    "head" /* of SCRIPT_KEY_PART: its first word is the number of the last record */
+/* A field of SCRIPT_KEY_PART: its first word is the number of the last record. */
+#define IMAGE_SEQ_FIELD "head"
 
 /* What the engine does not know of its partition. */
 struct image_head {
