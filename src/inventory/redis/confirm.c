@@ -172,7 +172,7 @@ static uint32_t lines_count(struct span lines)
 /* The bytes of a record are the whole of it: if they agree, both came to the same. */
 static enum status outcome_confirm(struct confirm *confirm, struct queue_record *record, struct span line)
 {
-    uint8_t proposed[RECORD_BYTES_MAX], decided[RECORD_BYTES_MAX];
+    uint8_t proposed[RECORD_BYTES_MAX] = { 0 }, decided[RECORD_BYTES_MAX] = { 0 };
     struct outcome outcome;
     uint32_t proposed_bytes = 0, decided_bytes = 0;
     if (record->outcome.changed)
