@@ -12,7 +12,7 @@ enum status engine_open(struct engine *engine, const struct engine_config *confi
     const uint64_t buyers_max = config->tickets_max + config->tickets_max / 2 + 16;
     const size_t bytes = config->items_max * sizeof *engine->items
         + config->sales_max * sizeof *engine->sales + tickets_bytes(config->tickets_max)
-        + buyers_bytes(buyers_max) + places_bytes(config->places_max)
+        + buyers_bytes(buyers_max) + places_bytes(config->places_max, config->sales_max)
         + COMMAND_KEYS_MAX * sizeof *engine->keys.rows + 4096;
     const enum status status = arena_open(&engine->arena, bytes);
     if (status != STATUS_OK)
@@ -21,7 +21,7 @@ enum status engine_open(struct engine *engine, const struct engine_config *confi
     engine->items = arena_take(&engine->arena, config->items_max, sizeof *engine->items);
     tickets_create(&engine->tickets, &engine->arena, config->tickets_max);
     buyers_create(&engine->buyers, &engine->arena, buyers_max);
-    places_create(&engine->places, &engine->arena, config->places_max);
+    places_create(&engine->places, &engine->arena, config->places_max, config->sales_max);
     engine->keys.rows = arena_take(&engine->arena, COMMAND_KEYS_MAX, sizeof *engine->keys.rows);
     return STATUS_OK;
 }

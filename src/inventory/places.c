@@ -12,15 +12,16 @@ static uint64_t slots_for(uint64_t capacity)
     return capacity * SLOTS_PER_ROW + 8;
 }
 
-size_t places_bytes(uint64_t capacity)
+size_t places_bytes(uint64_t capacity, uint32_t sales)
 {
-    return capacity * sizeof(struct place_row) + slots_for(capacity) * sizeof(uint32_t) + 256;
+    return capacity * sizeof(struct place_row) + (slots_for(capacity) + sales) * sizeof(uint32_t) + 256;
 }
 
-void places_create(struct places *places, struct arena *arena, uint64_t capacity)
+void places_create(struct places *places, struct arena *arena, uint64_t capacity, uint32_t sales)
 {
     invariant(capacity < UINT32_MAX);
-    *places = (struct places){ .capacity = capacity, .slot_count = slots_for(capacity) };
+    *places = (struct places){ .capacity = capacity, .slot_count = slots_for(capacity), .sales = sales };
+    places->firsts = arena_take(arena, sales, sizeof *places->firsts);
     places->rows = arena_take(arena, capacity + 1, sizeof *places->rows);
     places->slots = arena_take(arena, places->slot_count, sizeof *places->slots);
     random_secret(&places->key, sizeof places->key);
@@ -50,7 +51,7 @@ void places_add(struct places *places, sale_id sale, user_id user, uint32_t numb
 {
     uint32_t row;
     const uint64_t slot = slot_find(places, sale, user, &row);
-    invariant(row == 0 && !places_full(places) && sale < SALES_LIMIT);
+    invariant(row == 0 && !places_full(places) && sale < places->sales);
     places->rows[places->count] = (struct place_row){ .user = user, .sale = sale, .number = number };
     places->count++;
     if (atomic_load_explicit(&places->firsts[sale], memory_order_relaxed) == 0)

@@ -29,12 +29,14 @@ struct places {
     uint64_t slot_count;
     uint64_t count; /* inventory thread only */
     uint64_t capacity;
-    struct hash_key key; /* of this table only: rows and their order do not depend on it */
-    _Atomic uint32_t firsts[SALES_LIMIT]; /* row + 1 of the first one of each sale; 0: none */
+    struct hash_key key;      /* of this table only: rows and their order do not depend on it */
+    _Atomic uint32_t *firsts; /* row + 1 of the first one of each sale; 0: none */
+    uint32_t sales;           /* there are so many of these */
 };
 
-size_t places_bytes(uint64_t capacity);
-void places_create(struct places *places, struct arena *arena, uint64_t capacity);
+/* `sales`: their ids are below. */
+size_t places_bytes(uint64_t capacity, uint32_t sales);
+void places_create(struct places *places, struct arena *arena, uint64_t capacity, uint32_t sales);
 static inline bool places_full(const struct places *places)
 {
     return places->count == places->capacity;
@@ -43,7 +45,8 @@ void places_add(struct places *places, sale_id sale, user_id user, uint32_t numb
 /* The index of the first row of a sale; UINT64_MAX: nobody has entered. */
 static inline uint64_t places_first(const struct places *places, sale_id sale)
 {
-    const uint32_t first = atomic_load_explicit(&places->firsts[sale], memory_order_acquire);
+    const uint32_t first =
+        sale < places->sales ? atomic_load_explicit(&places->firsts[sale], memory_order_acquire) : 0;
     return first == 0 ? UINT64_MAX : first - 1;
 }
 /* The index of the row; UINT64_MAX: has not entered. */

@@ -4,18 +4,19 @@
 
 #include <string.h>
 
-static void *copy_of(const void *from, uint32_t count, size_t bytes_each)
+/* Room for as many; what is used is copied. */
+static void *copy_of(const void *from, uint32_t used, uint32_t room, size_t bytes_each)
 {
     if (from == NULL)
         return NULL;
-    void *copy = malloc(count * bytes_each + 1);
-    invariant(copy != NULL);
-    memcpy(copy, from, count * bytes_each);
+    void *copy = malloc(room * bytes_each + 1);
+    invariant(copy != NULL && used <= room);
+    memcpy(copy, from, used * bytes_each);
     return copy;
 }
 
-/* Room that is not used yet is copied as well: pointers into it stay what they are. */
-#define MODEL_COPY(name) copy->name = copy_of(model->name, model->room.name, sizeof *model->name)
+#define MODEL_COPY(name) \
+    copy->name = copy_of(model->name, model->at.name, model->room.name, sizeof *model->name)
 #define MODEL_ARRAYS(X) \
     X(products); \
     X(sales); \
@@ -34,15 +35,15 @@ static void *copy_of(const void *from, uint32_t count, size_t bytes_each)
     X(counters); \
     X(eligible)
 #define MAP_COPY(name) \
-    copy->name.entries = \
-        copy_of(model->name.entries, (uint32_t)model->name.slots, sizeof *model->name.entries)
+    copy->name.entries = copy_of(model->name.entries, (uint32_t)model->name.slots, \
+        (uint32_t)model->name.slots, sizeof *model->name.entries)
 
 void model_group_begin(struct order_store *store)
 {
     struct model_store *model = model_of(store);
     if (model->group != NULL)
         return;
-    struct model_store *copy = copy_of(model, 1, sizeof *model);
+    struct model_store *copy = copy_of(model, 1, 1, sizeof *model);
     MODEL_ARRAYS(MODEL_COPY);
     MODEL_MAPS(MAP_COPY);
     model_store_undo_forget(model);

@@ -13,8 +13,8 @@ static struct arena arena;
 static int setup(void **state)
 {
     (void)state;
-    assert_int_equal(arena_open(&arena, places_bytes(CAPACITY) + 4096), STATUS_OK);
-    places_create(&places, &arena, CAPACITY);
+    assert_int_equal(arena_open(&arena, places_bytes(CAPACITY, SALES_LIMIT) + 4096), STATUS_OK);
+    places_create(&places, &arena, CAPACITY, SALES_LIMIT);
     return 0;
 }
 
@@ -66,7 +66,7 @@ static void no_rooms_is_a_table_that_is_always_full(void **state)
 {
     struct places none;
     (void)state;
-    places_create(&none, &arena, 0);
+    places_create(&none, &arena, 0, 1);
     assert_true(places_full(&none));
     assert_int_equal(places_find(&none, 1, 1), UINT64_MAX);
 }
@@ -104,8 +104,8 @@ static void where_a_user_stands_is_a_secret_of_the_table(void **state)
     struct arena other_arena;
     struct places other;
     uint32_t same = 0;
-    assert_int_equal(arena_open(&other_arena, places_bytes(CAPACITY) + 4096), STATUS_OK);
-    places_create(&other, &other_arena, CAPACITY);
+    assert_int_equal(arena_open(&other_arena, places_bytes(CAPACITY, SALES_LIMIT) + 4096), STATUS_OK);
+    places_create(&other, &other_arena, CAPACITY, SALES_LIMIT);
     for (user_id user = 1; user <= USERS; user++) {
         places_add(&places, 1, user, 0);
         places_add(&other, 1, user, 0);

@@ -279,7 +279,7 @@ static void a_million_people_wait_their_turn(void **state)
     ask(0, &stranger);
     assert_int_equal(cycle(0, NULL), 1);
     people_enter(0, 1000, 10, told);
-    const double bytes = (double)places_bytes(PEOPLE) / PEOPLE;
+    const double bytes = (double)places_bytes(PEOPLE, SALES_LIMIT) / PEOPLE;
     printf("%.1f bytes a person\n", bytes);
     assert_true(bytes <= BYTES_PER_USER_MAX);
     people_enter(1000, EARLY, 500, told);
