@@ -57,7 +57,9 @@ def suite(name, wrapper=(), words=(), seconds=300):
         raise Ended(f"{name}: {output[-400:]}")
     numbers = [sum(map(int, groups)) for groups in found]  # a program has several groups of tests
     odd = " (odd defaults)" if wrapper and wrapper[1:] else ""
-    return f"{name}{odd} {numbers[0]} passed, {numbers[1]} failed", numbers[0] > 0 and numbers[1] == 0
+    which = sorted(set(re.findall(r"^\[  FAILED  \] ([a-z]\w+)$", output, re.M)))
+    told = f" ({', '.join(which)})" if which else ""
+    return f"{name}{odd} {numbers[0]} passed, {numbers[1]} failed{told}", numbers[0] > 0 and numbers[1] == 0
 
 
 def suites_of(server, is_long):

@@ -120,14 +120,14 @@ class Mariadb(Database):
 
     def make(self):
         os.environ["PATH"] += os.pathsep + "/usr/sbin"
-        self.run("mariadb-install-db", "--no-defaults", f"--datadir={self.folder}/data",
+        self.run("mariadb-install-db", "--no-defaults", f"--datadir={self.folder}/data", f"--tmpdir={self.folder}",
                  "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")
         self.start()
         self.url = f"mysql://stampede@127.0.0.1:{self.port}/stampede"
         self.ask("CREATE DATABASE stampede; CREATE USER stampede@'%'; GRANT ALL ON stampede.* TO stampede@'%'", "mysql")
 
     def begin(self):
-        self.spawn(shutil.which("mariadbd"), "--no-defaults", f"--datadir={self.folder}/data",
+        self.spawn(shutil.which("mariadbd"), "--no-defaults", f"--datadir={self.folder}/data", f"--tmpdir={self.folder}",
                    f"--socket={self.folder}/s.sock", f"--pid-file={self.folder}/pid", f"--port={self.port}", *self.settings)
 
     def answer(self):
