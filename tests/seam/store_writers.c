@@ -202,6 +202,12 @@ static ticket_number recent_ticket(struct writer *writer)
     return last == 0 ? 1 : last - chance(writer, most);
 }
 
+/* What a ticket costs; the row of one that is not sold yet belongs to the thread that holds the log. */
+static uint64_t amount_of(ticket_number ticket)
+{
+    return ticket <= shared.ticket ? PRICE * (uint64_t)shared.tickets[ticket].quantity : 0;
+}
+
 static void moves_count(
     struct tally *tally, const struct order_move *moves, const uint8_t *answers, uint32_t count)
 {
@@ -223,7 +229,7 @@ static struct order_move move_of(struct writer *writer)
         .now_ms = PAY_BY_MS,
         .refund_to = chance(writer, 64) == 0 ? REFUND_TO_WRITE_OFF : REFUND_TO_STOCK,
         .currency = "CNY" };
-    move.amount = PRICE * (uint64_t)shared.tickets[move.ticket].quantity;
+    move.amount = amount_of(move.ticket);
     /* Sometimes two orders get the same reference: one of them has it then. */
     snprintf(move.reference, sizeof move.reference, "shop-%" PRIu64,
         move.ticket / (chance(writer, 4) == 0 ? 2 : 1) * 8 + chance(writer, 4));
@@ -251,7 +257,7 @@ static void payment_turn(struct writer *writer, struct tally *tally)
     const struct payment_store_ops *money = writer->store->ops->payment;
     struct payment_start start = { .ticket = recent_ticket(writer), .now_ms = CREATED_MS };
     struct payment_news news = { .kind = chance(writer, 3) == 0 ? NEWS_CLOSED : NEWS_CAPTURED,
-        .amount = PRICE * (uint64_t)shared.tickets[start.ticket].quantity,
+        .amount = amount_of(start.ticket),
         .currency = "CNY",
         .now_ms = CREATED_MS + 1,
         .asked = true };
