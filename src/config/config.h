@@ -86,9 +86,15 @@ struct config {
     char cluster_secret_file[CONFIG_TEXT];
     /* [inventory], [queue], [store] */
     char inventory_kind[CONFIG_TEXT]; /* embedded or redis */
-    char queue_kind[CONFIG_TEXT];     /* journal, stream or kafka */
-    char store_kind[CONFIG_TEXT];     /* sqlite, postgres or mysql */
-    char store_url[CONFIG_TEXT];      /* of a database server */
+    char inventory_url[CONFIG_LIST];  /* HOST:PORT of Redis servers, separated by commas */
+    char inventory_user[CONFIG_TEXT]; /* their ACL user; empty: the default one */
+    char inventory_password_file[CONFIG_TEXT];
+    uint64_t inventory_timeout_ms; /* for an answer of Redis */
+    uint64_t inventory_tell_ms; /* a win that is not kept by then is told as one that is being decided */
+    uint64_t inventory_parts_max; /* partitions that a process follows */
+    char queue_kind[CONFIG_TEXT]; /* journal, stream or kafka */
+    char store_kind[CONFIG_TEXT]; /* sqlite, postgres or mysql */
+    char store_url[CONFIG_TEXT];  /* of a database server */
     uint64_t store_connections;
     char store_password_file[CONFIG_TEXT];
     /* [orders] */

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { REDIS_NODES_SET_MAX = 16 }; /* REDIS_SEEDS_MAX */
+
 static bool is_one_of(const char *text, const char *const *words)
 {
     for (; *words != NULL; words++)
@@ -92,6 +94,35 @@ static const char *store_wrong(const struct config *config)
         : NULL;
 }
 
+/* HOST:PORT or [HOST]:PORT. Whether the host is there is found out at the start (redis/slots.h). */
+static bool is_node(struct span text)
+{
+    static const char in_brackets[] = "0123456789abcdefABCDEF:.%";
+    const char *colon = text.size == 0 ? NULL : memrchr(text.data, ':', text.size);
+    uint32_t port;
+    if (colon == NULL || colon == text.data
+        || span_to_u32(span_of(colon + 1, text.size - (size_t)(colon - text.data) - 1), &port) != STATUS_OK
+        || port < 1 || port > 65535)
+        return false;
+    const bool brackets = text.data[0] == '[' && colon[-1] == ']' && colon - text.data > 2;
+    for (const char *at = text.data + brackets; at < colon - brackets; at++)
+        if (brackets ? strchr(in_brackets, *at) == NULL : *at <= ' ' || strchr("[]:@/?#\"\\", *at) != NULL)
+            return false;
+    return true;
+}
+
+static bool is_node_list(const char *list)
+{
+    struct span rest = span_from_string(list), node;
+    uint32_t count = 0;
+    if (rest.size == 0 || rest.data[rest.size - 1] == ',')
+        return false;
+    while (span_take_until(&rest, ',', &node))
+        if (!is_node(node) || ++count > REDIS_NODES_SET_MAX)
+            return false;
+    return true;
+}
+
 /* One process: the inventory is inside, and its journal is the queue. */
 static const char *one_machine_wrong(const struct config *config)
 {
@@ -102,6 +133,11 @@ static const char *one_machine_wrong(const struct config *config)
     if (strcmp(config->queue_kind, "journal") != 0)
         return "queue.kind must be journal with inventory.kind embedded: orders are read from its "
                "journal";
+    if (config->inventory_url[0] != 0)
+        return "inventory.url is for inventory.kind redis; the embedded inventory is part of this "
+               "process";
+    if (config->inventory_user[0] != 0 || config->inventory_password_file[0] != 0)
+        return "inventory.user and inventory.password_file are for inventory.kind redis";
     return config->cluster_secret_file[0] == 0 ? NULL
                                                : "cluster.secret_file is for inventory.kind redis; "
                                                  "the embedded server keeps its secret in "
@@ -120,7 +156,12 @@ static const char *many_machines_wrong(const struct config *config)
     if (config->cluster_secret_file[0] == 0)
         return "cluster.secret_file must be set with inventory.kind redis: all processes share one "
                "secret";
-    return "inventory.kind redis is not in this version yet";
+    if (strcmp(config->queue_kind, "kafka") == 0)
+        return "queue.kind kafka is not in this version yet";
+    return is_node_list(config->inventory_url)
+        ? NULL
+        : "inventory.url must be the Redis servers, 1 to 16 of HOST:PORT separated by commas, "
+          "without user name and password";
 }
 
 /* Which inventory, queue, store and role go together. */

@@ -220,9 +220,13 @@ enum status data_folder_match(struct data_folder *folder, struct order_store *st
             journal_end);
         return STATUS_CONFLICT;
     }
-    if (status == STATUS_OK && data_id == 0)
+    if (status == STATUS_OK && data_id == 0) {
         status = store->ops->identity_set(store, folder->data_id);
-    else if (status == STATUS_OK && data_id != folder->data_id) {
+        data_id = folder->data_id;
+        if (status == STATUS_CONFLICT) /* another process that starts at the same time was faster */
+            status = store->ops->identity(store, &data_id);
+    }
+    if (status == STATUS_OK && data_id != folder->data_id) {
         snprintf(error, CONFIG_ERROR,
             "journal and database do not belong together: their data ids differ");
         return STATUS_CONFLICT;

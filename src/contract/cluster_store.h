@@ -26,14 +26,27 @@ struct lease {
 };
 
 struct part_state {
+    uint32_t part;
     uint32_t epoch; /* 0: it was never opened */
     uint64_t seq;   /* the last record that is kept */
+};
+
+/* A switch that an operator has turned (funnel/switches.h). On many machines it is kept, and all processes
+ * follow. */
+enum { SWITCH_NAME_MAX = 40 };
+struct switch_row {
+    char name[SWITCH_NAME_MAX + 1];
+    item_id item; /* 0: it is about none */
+    uint32_t value;
 };
 
 /* A part of the order store's operations; NULL where a store has none of it. */
 struct cluster_store_ops {
     /* The database's clock, ms since 1970. */
     enum status (*now)(struct order_store *, uint64_t *now_ms);
+
+    /* The number of the last row of the audit trail; 0: it is empty. It grows with each operator's change. */
+    enum status (*audit_last)(struct order_store *, uint64_t *id);
 
     /* Takes the lease if nobody holds it or its time is over; prolongs it if `holder` does. `ms`: for how
      * long from now. STATUS_CONFLICT: somebody else has it, and *lease tells who and until when. */
@@ -42,14 +55,27 @@ struct cluster_store_ops {
     /* Gives it back, so that others need not wait; nothing if `holder` does not have it. */
     enum status (*lease_give)(struct order_store *, const char *name, uint64_t holder);
 
+    /* Part of an administrator's transaction (admin_store.h), or one of its own. An item's switch that is 0
+     * has no row; others keep theirs. */
+    enum status (*switch_set)(struct order_store *, const struct switch_row *);
+    /* By name and item. */
+    enum status (*switch_list)(struct order_store *, struct switch_row *, uint32_t max, uint32_t *count);
+
     enum status (*part)(struct order_store *, uint32_t part, struct part_state *);
+    /* Those with a number above `after`, in their order. */
+    enum status (*parts)(
+        struct order_store *, uint32_t after, struct part_state *, uint32_t max, uint32_t *count);
+    /* It is needed: its row is made, if there is none, and a worker will open it. STATUS_BAD_INPUT: as
+     * epoch_raise. */
+    enum status (*part_want)(struct order_store *, uint32_t part);
     /* The partition is opened anew: its epoch becomes from + 1. STATUS_CONFLICT: it is not `from` (any more).
      * STATUS_BAD_INPUT: partition 0, or no epoch is left. */
     enum status (*epoch_raise)(struct order_store *, uint32_t part, uint32_t from);
 
     /* What `apply` does, and keeps the entry of these records in the same transaction. STATUS_CONFLICT: the
-     * partition has another epoch, and nothing is written. If all records are in already, nothing is
-     * changed; an entry that is in only by a part is STATUS_CORRUPT, as a gap is. */
+     * partition has another epoch, or another entry in the place of this one, and nothing is written. If this
+     * entry is in already, nothing is changed; an entry that is in only by a part is STATUS_CORRUPT, as a gap
+     * is. */
     enum status (*apply)(struct order_store *, const struct journal_entry *,
         const struct queue_record *, const uint8_t *dispositions, uint32_t count, struct refusal *);
     /* The entry with the lowest number above `after`. Its bytes are copied to `buffer` of

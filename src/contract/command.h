@@ -8,6 +8,8 @@
 
 #include "contract/types.h"
 
+#include <stddef.h>
+
 /* What can be logged, a row each: name; what the admin API calls it. Journals hold the numbers: new
  * rows go to the end. */
 #define COMMAND_LOGGED_LIST(X) \
@@ -45,6 +47,9 @@ enum command_type {
     COMMAND_ASK_TICKET,    /* whose is this ticket, and in what state */
     COMMAND_ASK_COUNTS,
     COMMAND_ASK_SALE, /* the terms of a sale, as they are now */
+    /* On many machines only: uses up what may be used once (struct command_spend). DONE: it was fresh, and to
+     * this one only; UNCHANGED: it was used before; UNAVAILABLE: nobody knows. */
+    COMMAND_ASK_SPEND,
 };
 
 enum gate_move {
@@ -119,6 +124,14 @@ struct command_move {
     channel_index from, to;
     uint32_t quantity;
 };
+/* What the doors (funnel/door.h) of all gateways must ask together, in the purchase's own call. These are the
+ * gateways' questions: no record has them, and the engine does not know them. */
+struct purchase_door {
+    uint64_t mark;          /* of a pass that is valid once; 0: none */
+    uint64_t mark_until_ms; /* so long the mark is remembered: until nobody accepts the pass any more */
+    uint32_t requests;      /* at most so many of the user in any window_ms; 0: no limit */
+    uint32_t window_ms;
+};
 struct command_reserve {
     user_id user;
     uint64_t key;               /* keyed hash of the Idempotency-Key and the user; 0: none */
@@ -127,8 +140,11 @@ struct command_reserve {
     uint32_t quantity;
     channel_index channel;
     uint8_t flags;      /* enum reserve_flag */
+    bool asks_door;     /* not logged: `door` has questions; one machine asks its own tables */
     uint32_t window_ms; /* RESERVE_OFFER: time to pay; else the item's is used */
+    struct purchase_door door; /* not logged; means nothing without asks_door, and need not be set */
 };
+static_assert(offsetof(struct command_reserve, door) == 40, "a request of one machine is one cache line");
 struct waiter {
     user_id user;
     uint64_t key; /* of the place in line */
@@ -165,6 +181,11 @@ struct command_ask {
     item_id item;
     sale_id sale;
     ticket_number ticket;
+    bool any_epoch; /* ASK_TICKET: of a partition's ticket only n is known (contract/ticket_number.h) */
+};
+struct command_spend {
+    uint64_t mark;     /* a keyed hash of what is used up; never 0 */
+    uint64_t until_ms; /* from then on nobody accepts it, and the mark may be forgotten */
 };
 
 /* Who gave a command. It travels in the log with the command: for the audit, and so that a request
@@ -196,6 +217,7 @@ struct command {
         struct command_admit admit;
         struct command_reclaim reclaim;
         struct command_ask ask;
+        struct command_spend spend;
     };
     struct command_origin origin; /* see command_has_origin */
 };
@@ -252,13 +274,23 @@ struct command {
     /* RESERVE_REPEAT: there is no old answer */ \
     X(NOTHING_TO_REPEAT, "nothing-to-repeat", NONE) \
     /* ASK_TICKET: it was returned, and COMMAND_RECLAIM took its row */ \
-    X(FORGOTTEN, "", UNKNOWN_ORDER)
+    X(FORGOTTEN, "", UNKNOWN_ORDER) \
+    /* On many machines only, and never logged: */ \
+    /* a purchase, ASK_TICKET: proposed, and not kept by the database yet; with the ticket */ \
+    X(DECIDING, "deciding", NONE) \
+    /* ASK_TICKET: it was proposed, and is not kept: there is no order and never will be */ \
+    X(VOID, "", NONE) \
+    /* a purchase: its pass is valid once, and was used at some gateway */ \
+    X(PASS_SPENT, "pass-spent", PASS_SPENT) \
+    /* a purchase: the user asks too often, at all gateways together; outcome.number has the wait in ms */ \
+    X(TOO_FAST, "too-fast", TOO_FAST)
 
 enum answer {
 #define ANSWER(answer, label, problem) ANSWER_##answer,
     ANSWER_LIST(ANSWER)
 #undef ANSWER
         ANSWERS,
+    ANSWERS_LOGGED = ANSWER_DECIDING, /* records have those before */
 };
 static_assert(ANSWER_WON == 1 && ANSWER_DONE == 18 && ANSWER_NOTHING_TO_REPEAT == 27,
     "journals hold these numbers");
@@ -305,7 +337,7 @@ struct outcome {
     uint32_t free;     /* SOLD_OUT: what was free in the channel */
     item_id item;      /* ASK_TICKET, SETTLE, REPEATED */
     uint32_t number; /* ARRIVE: the user's arrival number, from 0; ADMIT: the head; RECLAIM: the row
-                          to go on with, 0: there are no more */
+                          to go on with, 0: there are no more; TOO_FAST: the wait in ms, at least */
     uint8_t answer;  /* enum answer */
     uint8_t detail; /* enum conflict; ASK_TICKET: enum ticket_state; SETTLE: the waiters served, a bit each */
     bool changed;  /* this command changed state and must be logged */

@@ -401,7 +401,7 @@ static void take_by_type(struct record_input *in, struct command *command, struc
     outcome->answer = answer & (uint8_t) ~(ORIGIN_BIT | CURRENCY_BIT);
     require(in, !currency || command->type == COMMAND_PREHEAT);
     outcome->detail = take_u8(in);
-    require(in, outcome->answer > ANSWER_NONE && outcome->answer < ANSWERS);
+    require(in, outcome->answer > ANSWER_NONE && outcome->answer < ANSWERS_LOGGED);
     require(in, outcome->detail < CONFLICTS || command->type == COMMAND_SETTLE);
     record_take_fields(in, shape->fields, shape->count, command, outcome);
     if (shape->take != NULL)

@@ -25,6 +25,18 @@ static_assert(TICKET_PART_BITS + TICKET_PART_AT == 60, "room for a sign, and som
 static_assert((uint64_t)TICKET_NUMBER_MAX >> TICKET_PART_AT == 0,
     "the numbers of one machine are of partition 0");
 
+/* On many machines a partition is a shard of a sale. */
+enum { SHARD_BITS = 5, SHARDS_MAX = 1 << SHARD_BITS };
+static_assert(SALES_LIMIT <= 1 << (TICKET_PART_BITS - SHARD_BITS), "each sale has numbers for its shards");
+static inline uint32_t part_of_sale(sale_id sale, uint32_t shard)
+{
+    return sale << SHARD_BITS | shard;
+}
+static inline sale_id part_sale(uint32_t part)
+{
+    return part >> SHARD_BITS;
+}
+
 struct ticket_parts {
     uint32_t part, epoch;
     uint32_t n;

@@ -46,9 +46,10 @@ static void inventory_queue_store_and_role_go_together_or_are_refused_with_the_r
 {
     const struct pair pg = { "store.kind", "postgres" }, url = { "store.url", "postgresql://x/y" },
                       redis = { "inventory.kind", "redis" }, stream = { "queue.kind", "stream" },
-                      kafka = { "queue.kind", "kafka" }, secret = { "cluster.secret_file", "/tmp/s" };
+                      kafka = { "queue.kind", "kafka" }, secret = { "cluster.secret_file", "/tmp/s" },
+                      nodes = { "inventory.url", "10.0.0.1:6379,redis-b:6380,[::1]:6379" };
     const struct {
-        struct pair set[6];
+        struct pair set[8];
         const char *reason;
     } rows[] = {
         { { { "cluster.role", "all" } }, NULL },
@@ -68,8 +69,20 @@ static void inventory_queue_store_and_role_go_together_or_are_refused_with_the_r
         { { redis, stream, secret }, "several processes can't share SQLite" },
         { { redis, pg, url, secret }, "queue.kind must be stream or kafka" },
         { { redis, stream, pg, url }, "cluster.secret_file must be set" },
-        { { redis, stream, pg, url, secret }, "not in this version" },
-        { { redis, kafka, pg, url, secret, { "cluster.role", "worker" } }, "not in this version" },
+        { { redis, stream, pg, url, secret }, "inventory.url must be" },
+        { { redis, stream, pg, url, secret, nodes }, NULL },
+        { { redis, stream, pg, url, secret, nodes, { "cluster.role", "gateway" } }, NULL },
+        { { redis, stream, { "store.kind", "mysql" }, { "store.url", "mysql://x/y" }, secret, nodes,
+              { "cluster.role", "worker" } },
+            NULL },
+        { { redis, stream, pg, url, secret, nodes, { "inventory.user", "stampede" },
+              { "inventory.password_file", "/tmp/p" } },
+            NULL },
+        { { redis, kafka, pg, url, secret, nodes, { "cluster.role", "worker" } },
+            "queue.kind kafka is not in this version yet" },
+        { { nodes }, "inventory.url is for inventory.kind redis" },
+        { { { "inventory.user", "stampede" } }, "inventory.user and inventory.password_file are for" },
+        { { { "inventory.password_file", "/tmp/p" } }, "inventory.password_file are for" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -81,6 +94,33 @@ static void inventory_queue_store_and_role_go_together_or_are_refused_with_the_r
         assert_int_equal(status, rows[i].reason == NULL ? STATUS_OK : STATUS_BAD_INPUT);
         if (rows[i].reason != NULL && strstr(error, rows[i].reason) == NULL)
             fail_msg("row %zu: \"%s\" does not say \"%s\"", i, error, rows[i].reason);
+    }
+}
+
+/* What the list of Redis servers may be; each other form is refused before anything is started. */
+static void redis_servers_are_hosts_with_ports(void **state)
+{
+    static const char *const good[] = { "a:1", "10.0.0.1:6379", "redis.example:65535",
+        "[::1]:6379,b:2", "a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1" };
+    static const char *const bad[] = { "", "a", "a:", ":1", "a:0", "a:65536", "a:x", "a:1,", ",a:1",
+        "a:1,,b:2", "a:1 ,b:2", "::1:6379", "[]:1", "redis://a:1", "me@a:1", "me:word@a:1",
+        "a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1" };
+    const struct pair rest[] = { { "inventory.kind", "redis" }, { "queue.kind", "stream" },
+        { "store.kind", "postgres" }, { "store.url", "postgresql://x/y" },
+        { "cluster.secret_file", "/tmp/s" } };
+    struct config config = least();
+    (void)state;
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        set(&config, rest[i]);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        set(&config, (struct pair){ "inventory.url", good[i] });
+        if (config_check(&config, error) != STATUS_OK)
+            fail_msg("%s: %s", good[i], error);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        set(&config, (struct pair){ "inventory.url", bad[i] });
+        if (config_check(&config, error) != STATUS_BAD_INPUT || strstr(error, "inventory.url") == NULL)
+            fail_msg("%s is not refused", bad[i]);
     }
 }
 
@@ -184,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_and_a_way_in_are_enough),
         cmocka_unit_test(inventory_queue_store_and_role_go_together_or_are_refused_with_the_reason),
+        cmocka_unit_test(redis_servers_are_hosts_with_ports),
         cmocka_unit_test(each_bad_value_is_refused_and_named),
         cmocka_unit_test(a_service_that_checks_visitors_needs_all_its_settings),
         cmocka_unit_test(each_good_value_is_taken),

@@ -315,19 +315,19 @@ static void values_one_past_their_range_are_refused(void **state)
         uint32_t sample, at, bytes;
         uint64_t good, bad;
     } edges[] = {
-        { 0, 8, 8, 1, 0 },                            /* user */
-        { 0, 24, 4, 1, 0 },                           /* item */
-        { 0, 28, 4, 1, 0 },                           /* quantity */
-        { 0, 28, 4, QUANTITY_MAX, QUANTITY_MAX + 1 }, /* quantity */
-        { 0, 32, 1, CHANNELS_MAX - 1, CHANNELS_MAX }, /* channel */
-        { 0, 32, 1, 0, CHANNEL_SAFETY },              /* nobody buys from the safety stock */
-        { 0, 33, 1, RESERVE_AFTER_END, 4 },           /* flags */
-        { 0, 34, 8, 1, 0 },                           /* ticket */
-        { 1, 8, 1, ANSWERS - 1, ANSWERS },            /* answer */
-        { 1, 8, 1, 1, ANSWER_NONE },                  /* answer */
-        { 1, 9, 1, CONFLICTS - 1, CONFLICTS },        /* detail */
-        { 1, 10, 4, 1, 0 },                           /* sale */
-        { 1, 34, 1, 3, 4 },                           /* eligible, one open order */
+        { 0, 8, 8, 1, 0 },                               /* user */
+        { 0, 24, 4, 1, 0 },                              /* item */
+        { 0, 28, 4, 1, 0 },                              /* quantity */
+        { 0, 28, 4, QUANTITY_MAX, QUANTITY_MAX + 1 },    /* quantity */
+        { 0, 32, 1, CHANNELS_MAX - 1, CHANNELS_MAX },    /* channel */
+        { 0, 32, 1, 0, CHANNEL_SAFETY },                 /* nobody buys from the safety stock */
+        { 0, 33, 1, RESERVE_AFTER_END, 4 },              /* flags */
+        { 0, 34, 8, 1, 0 },                              /* ticket */
+        { 1, 8, 1, ANSWERS_LOGGED - 1, ANSWERS_LOGGED }, /* answer */
+        { 1, 8, 1, 1, ANSWER_NONE },                     /* answer */
+        { 1, 9, 1, CONFLICTS - 1, CONFLICTS },           /* detail */
+        { 1, 10, 4, 1, 0 },                              /* sale */
+        { 1, 34, 1, 3, 4 },                              /* eligible, one open order */
         { SALE_OF_RETURNS, 35, 4, COOLDOWN_MAX_S, COOLDOWN_MAX_S + 1 }, /* cool-down */
         { SALE_OF_RETURNS, 39, 4, DRAW_MAX_MS, DRAW_MAX_MS + 1 },       /* return draw */
         { SALE_OF_RETURNS, 43, 4, DRAW_MAX_MS, DRAW_MAX_MS + 1 },       /* start draw */
