@@ -21,6 +21,8 @@ struct stream_queue {
     struct journal_entry entry;      /* the last one that was made */
     uint32_t made_ticket;            /* its last ticket; 0: it has none */
     uint32_t kept_ticket;            /* the last one that the store has */
+    uint64_t made_seq, kept_seq;     /* as these, of records */
+    enum redis_answer told;          /* what the script said when it was told */
     char sha[SCRIPT_SHA_DIGITS + 1]; /* empty: not opened yet */
     uint64_t end;                    /* the last record of the stream that was seen */
     enum status fault;               /* for good */
@@ -33,6 +35,11 @@ struct stream_queue {
 static struct stream_queue *queue_of(struct ticket_queue *queue)
 {
     return (struct stream_queue *)queue;
+}
+
+static const struct stream_queue *stream_of(const struct ticket_queue *queue)
+{
+    return (const struct stream_queue *)(const void *)queue;
 }
 
 static enum status fault(struct stream_queue *queue, enum status status, const char *what)
@@ -138,6 +145,7 @@ static const struct journal_entry *stream_entry_make(
 {
     struct stream_queue *queue = queue_of(base);
     queue->made_ticket = 0;
+    queue->made_seq = records[count - 1].at.seq;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t wins = outcome_wins(&records[i].command, &records[i].outcome);
         struct ticket_parts parts;
@@ -153,6 +161,7 @@ static void stream_kept(struct ticket_queue *base)
     struct stream_queue *queue = queue_of(base);
     if (queue->made_ticket != 0)
         queue->kept_ticket = queue->made_ticket;
+    queue->kept_seq = queue->made_seq;
     log_entry_kept(queue->confirm);
 }
 
@@ -166,16 +175,19 @@ static enum status stream_seek(struct ticket_queue *base, struct position after)
 }
 
 /* The script learns how far the database is: it counts what waits, and what may be told. */
-static enum redis_answer done_tell(struct stream_queue *queue, uint64_t seq)
+enum redis_answer stream_queue_tell(struct ticket_queue *queue)
 {
+    struct stream_queue *stream = queue_of(queue);
     char text[64];
-    const struct span *names = queue->keys.names;
-    snprintf(text, sizeof text, "done %" PRIu64 " %u", seq, queue->kept_ticket);
+    const struct span *names = stream->keys.names;
+    invariant(stream->sha[0] != '\0');
+    snprintf(text, sizeof text, "done %" PRIu64 " %u", stream->kept_seq, stream->kept_ticket);
     static_assert(SCRIPT_KEYS == 5, "each is named here");
-    return redis_call(queue->config.caller, names[0],
-        REDIS_WORDS(SPAN("EVALSHA"), span_from_string(queue->sha), SPAN("5"), names[0], names[1],
+    stream->told = redis_call(stream->config.caller, names[0],
+        REDIS_WORDS(SPAN("EVALSHA"), span_from_string(stream->sha), SPAN("5"), names[0], names[1],
             names[2], names[3], names[4], SPAN("0"), span_from_string(text)),
-        queue->config.timeout_ms, NULL, NULL);
+        stream->config.timeout_ms, NULL, NULL);
+    return stream->told;
 }
 
 /* Entries before that are not read any more. */
@@ -185,7 +197,7 @@ static enum status stream_commit(struct ticket_queue *base, struct position posi
     char least[40];
     if (position.part != base->part || position.seq > confirm_seq(queue->confirm))
         return STATUS_BAD_INPUT;
-    if (queue->sha[0] != '\0' && done_tell(queue, position.seq) != REDIS_ANSWER_OK)
+    if (queue->sha[0] != '\0' && stream_queue_tell(base) != REDIS_ANSWER_OK)
         return STATUS_AWAY;
     snprintf(least, sizeof least, "%" PRIu64 "-0", position.seq);
     const struct span log = queue->keys.names[SCRIPT_KEY_LOG];
@@ -249,6 +261,7 @@ static enum status rebuild(struct stream_queue *queue)
     if (status != STATUS_OK)
         return fault(queue, status, "the store can't be read");
     queue->kept_ticket = (uint32_t)confirm_engine(queue->confirm)->tickets.last;
+    queue->kept_seq = confirm_seq(queue->confirm);
     if (state.seq != confirm_seq(queue->confirm))
         return fault(queue, STATUS_CORRUPT, "the entries of the log do not end where the partition is");
     return STATUS_OK;
@@ -285,10 +298,20 @@ void stream_queue_script(struct ticket_queue *queue, const char *sha)
 
 const struct confirm *stream_queue_confirm(const struct ticket_queue *queue)
 {
-    return ((const struct stream_queue *)(const void *)queue)->confirm;
+    return stream_of(queue)->confirm;
 }
 
 const char *stream_queue_trouble(const struct ticket_queue *queue)
 {
-    return ((const struct stream_queue *)(const void *)queue)->trouble;
+    return stream_of(queue)->trouble;
+}
+
+enum status stream_queue_fault(const struct ticket_queue *queue)
+{
+    return stream_of(queue)->fault;
+}
+
+enum redis_answer stream_queue_told(const struct ticket_queue *queue)
+{
+    return stream_of(queue)->told;
 }

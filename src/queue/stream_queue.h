@@ -15,6 +15,7 @@
 #define STAMPEDE_QUEUE_STREAM_QUEUE_H
 
 #include "inventory/redis/confirm.h"
+#include "redis/reply.h"
 
 struct order_store;
 struct redis_caller;
@@ -33,6 +34,13 @@ MUST_CHECK enum status stream_queue_open(struct ticket_queue **queue,
 void stream_queue_script(struct ticket_queue *queue, const char *sha);
 /* The engine of the partition, as far as records were given. */
 const struct confirm *stream_queue_confirm(const struct ticket_queue *queue);
+/* STATUS_OK: none. Else what poll answers from now on. */
+enum status stream_queue_fault(const struct ticket_queue *queue);
 const char *stream_queue_trouble(const struct ticket_queue *queue);
+/* Tells the script again how far the store is: so one sees whether the partition is still open in Redis.
+ * REDIS_ANSWER_NOSCRIPT: the script is gone; REDIS_ANSWER_FENCED: another epoch, or no state;
+ * REDIS_ANSWER_REFUSED: Redis has fewer records than the store. _told: the last answer, also of a commit. */
+enum redis_answer stream_queue_tell(struct ticket_queue *queue);
+enum redis_answer stream_queue_told(const struct ticket_queue *queue);
 
 #endif

@@ -69,10 +69,15 @@ static void turn(struct redis_caller *caller, uint64_t until_ms)
     redis_client_turn(caller->client, now_ms());
 }
 
+void redis_caller_turn(struct redis_caller *caller)
+{
+    redis_client_turn(caller->client, now_ms());
+}
+
 bool redis_caller_is_ready(struct redis_caller *caller, uint32_t ms)
 {
     const uint64_t until_ms = now_ms() + ms;
-    redis_client_turn(caller->client, now_ms());
+    redis_caller_turn(caller);
     while (!redis_client_is_whole(caller->client) && now_ms() < until_ms)
         turn(caller, until_ms);
     return redis_client_is_whole(caller->client);

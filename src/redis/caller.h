@@ -17,6 +17,8 @@ MUST_CHECK enum status redis_caller_open(
 void redis_caller_close(struct redis_caller *caller); /* accepts NULL */
 struct redis_client *redis_caller_client(const struct redis_caller *caller);
 
+/* Reads and sends what is there, without waiting: for a caller that has no call to make. */
+void redis_caller_turn(struct redis_caller *caller);
 /* Waits until each slot has a master that is connected, at most so long. */
 MUST_CHECK bool redis_caller_is_ready(struct redis_caller *caller, uint32_t ms);
 /* One request to the master of `key`. `take` gets the reply, also an error; NULL: nobody looks at it.

@@ -5,6 +5,7 @@
  * the end shows too. */
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "store/cluster.h"
 #include "store/parts.h"
 
 enum {
@@ -125,6 +126,12 @@ enum status store_audit_list(struct order_store *handle, uint64_t after,
 {
     return sql_rows(store_of(handle), audit_rows, VALUES(U64(after), U64(max)), &entry_columns,
         PAGE(entries, max, count));
+}
+
+enum status store_audit_last(struct order_store *handle, uint64_t *id)
+{
+    return sql_number(
+        store_of(handle), "SELECT entries FROM audit_head WHERE id = ?1", VALUES(U64(1)), id);
 }
 
 /* As far as it was looked at. */

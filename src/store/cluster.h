@@ -14,13 +14,21 @@ extern const char store_cluster_tables[];
 MUST_CHECK enum status store_entry_write(
     struct store_batch *, const struct journal_entry *, uint64_t last);
 enum status store_part_state(struct order_store *, uint32_t part, struct part_state *);
+enum status store_parts_list(
+    struct order_store *, uint32_t after, struct part_state *, uint32_t max, uint32_t *count);
+enum status store_part_want(struct order_store *, uint32_t part);
 enum status store_epoch_raise(struct order_store *, uint32_t part, uint32_t from);
 enum status store_journal_next(
     struct order_store *, uint32_t part, uint64_t after, struct journal_entry *, uint8_t *buffer);
 
+/* switch.c */
+enum status store_switch_set(struct order_store *, const struct switch_row *);
+enum status store_switch_list(struct order_store *, struct switch_row *, uint32_t max, uint32_t *count);
+
 /* lease.c */
 extern const struct cluster_store_ops store_cluster_ops;
 enum status store_now(struct order_store *, uint64_t *now_ms);
+enum status store_audit_last(struct order_store *, uint64_t *id); /* audit.c */
 enum status store_lease_take(
     struct order_store *, const char *name, uint64_t holder, uint32_t ms, struct lease *);
 enum status store_lease_give(struct order_store *, const char *name, uint64_t holder);

@@ -6,9 +6,14 @@
 
 const struct cluster_store_ops store_cluster_ops = {
     .now = store_now,
+    .audit_last = store_audit_last,
     .lease_take = store_lease_take,
     .lease_give = store_lease_give,
+    .switch_set = store_switch_set,
+    .switch_list = store_switch_list,
     .part = store_part_state,
+    .parts = store_parts_list,
+    .part_want = store_part_want,
     .epoch_raise = store_epoch_raise,
     .apply = store_apply_entry,
     .journal_next = store_journal_next,

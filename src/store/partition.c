@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-static_assert(LEASE_NAME_MAX == 40 && EPOCH_MAX == 4095, "said in the tables, too");
+static_assert(
+    LEASE_NAME_MAX == 40 && SWITCH_NAME_MAX == 40 && EPOCH_MAX == 4095, "said in the tables, too");
 const char store_cluster_tables[] =
     "CREATE TABLE leases("
     "  name TEXT{40} NOT NULL, holder INTEGER NOT NULL, token INTEGER NOT NULL,"
@@ -18,17 +19,42 @@ const char store_cluster_tables[] =
     "  part INTEGER NOT NULL, first_seq INTEGER NOT NULL, epoch INTEGER NOT NULL,"
     "  bytes BLOB NOT NULL,"
     "  PRIMARY KEY(part, first_seq)"
+    ") STRICT;"
+    "CREATE TABLE switches("
+    "  name TEXT{40} NOT NULL, item INTEGER NOT NULL, value INTEGER NOT NULL,"
+    "  PRIMARY KEY(name, item)"
     ") STRICT;";
 
 static const struct sql_columns part_columns =
-    COLUMNS(part_state, FIELD(part_state, epoch), FIELD(part_state, seq));
+    COLUMNS(part_state, FIELD(part_state, part), FIELD(part_state, epoch), FIELD(part_state, seq));
 
 enum status store_part_state(struct order_store *handle, uint32_t part, struct part_state *state)
 {
-    *state = (struct part_state){ 0 };
+    *state = (struct part_state){ .part = part };
     const enum status status = sql_one(store_of(handle),
-        "SELECT epoch, seq FROM parts WHERE part = ?1", VALUES(U64(part)), &part_columns, state);
+        "SELECT part, epoch, seq FROM parts WHERE part = ?1", VALUES(U64(part)), &part_columns, state);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* nobody has opened it yet */
+}
+
+enum status store_parts_list(struct order_store *handle, uint32_t after, struct part_state *states,
+    uint32_t max, uint32_t *count)
+{
+    return sql_rows(store_of(handle),
+        "SELECT part, epoch, seq FROM parts WHERE part > ?1 ORDER BY part LIMIT ?2",
+        VALUES(U64(after), U64(max)), &part_columns, PAGE(states, max, count));
+}
+
+static bool part_has_epochs(uint32_t part)
+{
+    return part != PART_EMBEDDED && part <= PART_MAX;
+}
+
+enum status store_part_want(struct order_store *handle, uint32_t part)
+{
+    if (!part_has_epochs(part))
+        return STATUS_BAD_INPUT;
+    return sql_do(store_of(handle),
+        "INSERT INTO parts(part, seq) VALUES(?1, 0) ON CONFLICT(part) DO NOTHING", VALUES(U64(part)));
 }
 
 static enum status raise_try(struct store *store, uint32_t part, uint32_t from)
@@ -49,7 +75,7 @@ enum status store_epoch_raise(struct order_store *handle, uint32_t part, uint32_
     struct store *store = store_of(handle);
     struct store_tries tries = { 0 };
     enum status status;
-    if (part == PART_EMBEDDED || part > PART_MAX || from >= EPOCH_MAX)
+    if (!part_has_epochs(part) || from >= EPOCH_MAX)
         return STATUS_BAD_INPUT;
     STORE_TRIES (store, &tries, &status)
         status = raise_try(store, part, from);
@@ -73,6 +99,25 @@ static enum status entry_refuse(struct store_batch *batch, const struct journal_
     return STATUS_CORRUPT;
 }
 
+/* All of its records are in: by the same entry, when the answer of its commit was lost. Another one there was
+ * written by somebody else. */
+static enum status entry_compare(struct store_batch *batch, const struct journal_entry *entry)
+{
+    bool same = false;
+    const enum status status = sql_found(batch->store,
+        "SELECT part FROM journal_entries"
+        " WHERE part = ?1 AND first_seq = ?2 AND epoch = ?3 AND bytes = ?4",
+        VALUES(U64(entry->part), U64(entry->first_seq), U64(entry->epoch),
+            BLOB(entry->bytes.data, entry->bytes.size)),
+        &same);
+    if (status != STATUS_OK || same)
+        return status;
+    snprintf(batch->refusal->text, sizeof batch->refusal->text,
+        "partition %u has another entry from position %llu on", entry->part,
+        (unsigned long long)entry->first_seq);
+    return STATUS_CONFLICT;
+}
+
 enum status store_entry_write(struct store_batch *batch, const struct journal_entry *entry, uint64_t last)
 {
     uint64_t epoch = 0;
@@ -83,7 +128,7 @@ enum status store_entry_write(struct store_batch *batch, const struct journal_en
     if (epoch != entry->epoch)
         return fence_refuse(batch, epoch, entry);
     if (last <= batch->position.seq)
-        return STATUS_OK;
+        return entry_compare(batch, entry);
     if (entry->first_seq != batch->position.seq + 1)
         return entry_refuse(batch, entry);
     return sql_do(batch->store,

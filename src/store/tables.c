@@ -214,7 +214,14 @@ static const char *const step_13[] = {
     journal_entries_13,
     NULL,
 };
-const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, NULL };
+static const char switches_14[] =
+    "CREATE TABLE switches(name TEXT{40} NOT NULL, item INTEGER NOT NULL, value INTEGER NOT NULL,"
+    " PRIMARY KEY(name, item)) STRICT";
+static const char *const step_14[] = {
+    switches_14,
+    NULL,
+};
+const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 
