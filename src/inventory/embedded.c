@@ -33,84 +33,6 @@ static void dirty_add_room(struct embedded *embedded, sale_id sale)
     embedded->room_dirty[embedded->room_dirty_count++] = sale;
 }
 
-/* A slot of the answer ring is free for the host only when it was given back: then the request
- * is over. */
-static void answers_done(struct embedded_port_state *state)
-{
-    ring_release(&state->answers);
-    state->in_flight -= state->taken;
-    state->taken = 0;
-}
-
-static struct inventory_request *port_reserve(struct inventory_port *port)
-{
-    struct embedded_port_state *state = (struct embedded_port_state *)port;
-    if (state->in_flight == state->in_flight_max)
-        answers_done(state);
-    state->filling = state->in_flight == state->in_flight_max ? NULL : ring_reserve(&state->requests);
-    return state->filling;
-}
-
-static struct flow_units flow_of(const struct command *command)
-{
-    if (command->type != COMMAND_RESERVE || (command->reserve.flags & RESERVE_REPEAT) != 0)
-        return (struct flow_units){ .units = 0 };
-    return (struct flow_units){ .item = command->reserve.item,
-        .units = command->reserve.quantity,
-        .channel = command->reserve.channel };
-}
-
-static void port_commit(struct inventory_port *port)
-{
-    struct embedded_port_state *state = (struct embedded_port_state *)port;
-    const struct flow_units flow = flow_of(&state->filling->command);
-    if (flow.units > 0)
-        board_asked(&state->embedded->board, flow.item, flow.channel, flow.units);
-    ring_commit(&state->requests);
-    state->in_flight++;
-}
-
-static void port_flush(struct inventory_port *port)
-{
-    struct embedded_port_state *state = (struct embedded_port_state *)port;
-    struct wake *host = state->embedded->host;
-    if (ring_publish(&state->requests) && host != NULL && host != state->client)
-        wake_signal(host);
-}
-
-static const struct inventory_answer *port_collect(struct inventory_port *port)
-{
-    struct embedded_port_state *state = (struct embedded_port_state *)port;
-    const struct inventory_answer *answer = ring_peek(&state->answers);
-    if (answer == NULL) {
-        answers_done(state);
-        return NULL;
-    }
-    ring_pop(&state->answers);
-    state->taken++;
-    return answer;
-}
-
-const struct inventory_port_ops embedded_port_ops = {
-    .reserve = port_reserve,
-    .commit = port_commit,
-    .flush = port_flush,
-    .collect = port_collect,
-};
-
-static void answer_give(struct embedded *embedded, uint32_t port, const struct flow_units *flow,
-    const struct inventory_answer *answer)
-{
-    if (flow->units > 0)
-        board_decided(&embedded->board, flow->item, flow->channel, flow->units);
-    struct embedded_port_state *state = &embedded->ports[port];
-    struct inventory_answer *slot = ring_reserve(&state->answers);
-    invariant(slot != NULL); /* in_flight keeps it so */
-    *slot = *answer;
-    ring_commit(&state->answers);
-    state->answered = true;
-}
-
 static void answer_park(struct embedded *embedded, lsn_t lsn, uint32_t port,
     const struct flow_units *flow, const struct inventory_answer *answer)
 {
@@ -219,7 +141,7 @@ static void request_handle(
     if (lsn > embedded->durable)
         answer_park(embedded, lsn, port, &flow, &answer);
     else
-        answer_give(embedded, port, &flow, &answer);
+        ports_answer(&embedded->ports, port, &flow, &answer);
 }
 
 /* The rows first: whoever sees a room's numbers finds their places. */
@@ -254,7 +176,7 @@ static void batch_became_durable(struct embedded *embedded)
         const struct parked *parked = &embedded->parked[embedded->parked_head & embedded->parked_mask];
         if (parked->lsn > durable)
             break;
-        answer_give(embedded, parked->port, &parked->flow, &parked->answer);
+        ports_answer(&embedded->ports, parked->port, &parked->flow, &parked->answer);
         embedded->parked_head++;
     }
     /* After the answers, which count as decided (board.h), and before anybody can read them: their
@@ -324,7 +246,7 @@ static void wins_stopped_show(struct embedded *embedded, bool no_disk)
 /* Takes up to DRAIN_PER_PORT requests of one port. True: it had that many. */
 static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *logging)
 {
-    struct ring *requests = &embedded->ports[port].requests;
+    struct ring *requests = &embedded->ports.list[port].requests;
     uint32_t taken = 0;
     for (; taken < DRAIN_PER_PORT; taken++) {
         struct inventory_request *request = ring_peek(requests);
@@ -338,18 +260,6 @@ static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *l
     }
     ring_release(requests);
     return taken == DRAIN_PER_PORT;
-}
-
-static void answers_show(struct embedded *embedded)
-{
-    for (uint32_t port = 0; port < embedded->config.ports; port++) {
-        struct embedded_port_state *state = &embedded->ports[port];
-        if (!state->answered)
-            continue;
-        state->answered = false;
-        if (ring_publish(&state->answers) && state->client != NULL && state->client != embedded->host)
-            wake_signal(state->client);
-    }
 }
 
 bool embedded_turn(struct embedded *embedded, uint64_t now_ms)
@@ -369,16 +279,14 @@ bool embedded_turn(struct embedded *embedded, uint64_t now_ms)
     wins_stopped_show(
         embedded, journal_room(embedded->journal) == 0 && logging_now(embedded) == LOGGING_NOT);
     batch_seal(embedded);
-    answers_show(embedded);
+    ports_show(&embedded->ports);
     return more && logging != LOGGING_LATER;
 }
 
 bool embedded_idle(const struct embedded *embedded)
 {
-    for (uint32_t port = 0; port < embedded->config.ports; port++)
-        if (ring_used(&embedded->ports[port].requests) > 0)
-            return false;
-    return embedded->parked_head == embedded->parked_tail && !journal_writing(embedded->journal)
+    return ports_idle(&embedded->ports) && embedded->parked_head == embedded->parked_tail
+        && !journal_writing(embedded->journal)
         && journal_appended(embedded->journal) == journal_durable(embedded->journal);
 }
 
@@ -390,7 +298,7 @@ bool embedded_write(struct embedded *embedded)
     if (status != STATUS_OK)
         log_error("inventory", "the journal can't be written (%s): no further answers, stopping",
             status_name(status));
-    if (embedded->host != NULL)
-        wake_signal(embedded->host);
+    if (embedded->ports.host != NULL)
+        wake_signal(embedded->ports.host);
     return true;
 }

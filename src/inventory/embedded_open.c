@@ -76,8 +76,8 @@ enum status embedded_housekeep(struct embedded *embedded)
         status = journal_prepare(embedded->journal);
         if (status == STATUS_FULL)
             log_error("inventory", "the disk is full: no space for another journal segment");
-        if (status == STATUS_OK && embedded->host != NULL)
-            wake_signal(embedded->host); /* wins may go on */
+        if (status == STATUS_OK && embedded->ports.host != NULL)
+            wake_signal(embedded->ports.host); /* wins may go on */
     }
     const uint64_t begun = journal_segments_begun(embedded->journal);
     if (status == STATUS_OK && begun != embedded->segments_seen) {
@@ -91,11 +91,8 @@ enum status embedded_housekeep(struct embedded *embedded)
 
 static size_t arena_bytes(const struct embedded_config *config)
 {
-    const size_t slots = config->ring_slots;
-    return config->ports
-        * (sizeof(struct embedded_port_state) + 256
-            + slots * (sizeof(struct inventory_request) + sizeof(struct inventory_answer)))
-        + 2 * (config->ports * slots + 1) * sizeof(struct parked)
+    return ports_bytes(config->ports, config->ring_slots)
+        + 2 * ((size_t)config->ports * config->ring_slots + 1) * sizeof(struct parked)
         + config->engine.items_max
         * (sizeof(item_id) + sizeof(bool) + sizeof(struct board_update) + sizeof(lsn_t))
         + config->engine.sales_max
@@ -108,15 +105,7 @@ static void tables_create(struct embedded *embedded)
 {
     const struct embedded_config *config = &embedded->config;
     struct arena *arena = &embedded->arena;
-    embedded->ports = arena_take(arena, config->ports, sizeof *embedded->ports);
-    for (uint32_t i = 0; i < config->ports; i++) {
-        struct embedded_port_state *state = &embedded->ports[i];
-        state->port.ops = &embedded_port_ops;
-        state->embedded = embedded;
-        state->in_flight_max = config->ring_slots;
-        ring_create(&state->requests, arena, config->ring_slots, sizeof(struct inventory_request));
-        ring_create(&state->answers, arena, config->ring_slots, sizeof(struct inventory_answer));
-    }
+    ports_create(&embedded->ports, arena, config->ports, config->ring_slots, &embedded->board);
     uint64_t parked = 1;
     while (parked < (uint64_t)config->ports * config->ring_slots)
         parked *= 2;
@@ -217,14 +206,12 @@ void embedded_close(struct embedded *embedded)
 
 struct inventory_port *embedded_port(struct embedded *embedded, uint32_t index, struct wake *client)
 {
-    invariant(index < embedded->config.ports);
-    embedded->ports[index].client = client;
-    return &embedded->ports[index].port;
+    return ports_port(&embedded->ports, index, client);
 }
 
 void embedded_host(struct embedded *embedded, struct wake *host)
 {
-    embedded->host = host;
+    embedded->ports.host = host;
 }
 
 struct wake *embedded_sync_wake(struct embedded *embedded)

@@ -4,28 +4,8 @@
 #ifndef STAMPEDE_INVENTORY_EMBEDDED_PARTS_H
 #define STAMPEDE_INVENTORY_EMBEDDED_PARTS_H
 
-#include "base/ring.h"
 #include "inventory/embedded.h"
-
-struct embedded_port_state {
-    struct inventory_port port; /* first: a port is this */
-    struct embedded *embedded;
-    struct ring requests;              /* client → host */
-    struct ring answers;               /* host → client */
-    struct inventory_request *filling; /* client only: reserved, not committed yet */
-    struct wake *client;
-    uint32_t in_flight; /* client only: committed and not collected; keeps the answer ring from overflowing */
-    uint32_t in_flight_max;
-    uint32_t taken; /* client only: collected, their slots not given back yet; they count as in flight */
-    bool answered; /* host only: has answers to show at the end of the turn */
-};
-
-/* Units of a purchase that the board counts as on their way; none for other commands. */
-struct flow_units {
-    item_id item;
-    uint32_t units;
-    channel_index channel;
-};
+#include "inventory/ports.h"
 
 /* An answer that waits until its log position is durable. */
 struct parked {
@@ -42,11 +22,10 @@ struct embedded {
     struct engine engine;
     struct journal *journal;
     struct board board;
-    struct wake *host;
     struct wake sync;
     struct thread_owner owner;
 
-    struct embedded_port_state *ports;
+    struct ports ports;    /* its host: who calls embedded_turn */
     struct parked *parked; /* a ring, first come first out */
     uint64_t parked_head, parked_tail, parked_mask;
 
@@ -76,8 +55,7 @@ struct embedded {
     _Atomic uint32_t held;  /* enum wins_stopped, asked for from outside */
 };
 
-extern const struct inventory_port_ops embedded_port_ops; /* embedded.c */
-extern const struct inventory_ops embedded_ops;           /* embedded_view.c */
-void embedded_show_tables(struct embedded *embedded);     /* embedded.c: how full they are */
+extern const struct inventory_ops embedded_ops;       /* embedded_view.c */
+void embedded_show_tables(struct embedded *embedded); /* embedded.c: how full they are */
 
 #endif

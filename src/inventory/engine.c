@@ -140,6 +140,7 @@ item_id engine_command_item(const struct command *command, const struct outcome 
     case COMMAND_RECLAIM:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_SALE:
+    case COMMAND_ASK_SPEND:
         break;
     }
     return 0;

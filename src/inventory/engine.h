@@ -22,15 +22,9 @@
 #include "contract/board.h"
 #include "contract/command.h"
 #include "inventory/buyers.h"
+#include "inventory/engine_config.h"
 #include "inventory/places.h"
 #include "inventory/tickets.h"
-
-struct engine_config {
-    uint32_t items_max; /* ids 1 … items_max − 1 */
-    uint32_t sales_max;
-    uint64_t tickets_max;
-    uint64_t places_max; /* in the waiting rooms of all sales; 0: no waiting rooms */
-};
 
 struct engine_sale {
     uint64_t start_ms, end_ms;

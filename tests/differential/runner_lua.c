@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/differential/runner_lua.c: the script in Lua 5.1, as Redis 7 runs it: redis.call, redis.error_reply,
- * KEYS, ARGV and the library bit (Debian's lua-bitop, the same source that Redis has); a global that is not
- * there is an error. Keys with an expiry stay: the script decides by their value. It is stricter than Redis
- * in two things, so that nothing depends on how Redis turns numbers into texts: arguments of commands and the
- * parts of a reply must be texts. */
+/* tests/differential/runner_lua.c: the script in Lua 5.1 (lua_host.h). Keys with an expiry stay: the script
+ * decides by their value. The parts of a reply must be texts, as arguments must. */
+#include "tests/differential/lua_host.h"
 #include "tests/differential/runner.h"
 
-#include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -25,20 +20,7 @@ struct lua_runner {
 
 static struct lua_runner *runner_of(lua_State *lua)
 {
-    lua_getfield(lua, LUA_REGISTRYINDEX, "runner");
-    struct lua_runner *runner = lua_touserdata(lua, -1);
-    lua_pop(lua, 1);
-    return runner;
-}
-
-static struct span argument(lua_State *lua, int index)
-{
-    if (lua_type(lua, index) != LUA_TSTRING)
-        luaL_error(
-            lua, "argument %d of redis.call is a %s, not a text", index, luaL_typename(lua, index));
-    size_t size = 0;
-    const char *data = lua_tolstring(lua, index, &size);
-    return span_of(data, size);
+    return lua_host_self(lua);
 }
 
 static void key_name(char *name, size_t room, uint32_t key)
@@ -49,7 +31,7 @@ static void key_name(char *name, size_t room, uint32_t key)
 /* Which of the keys the second argument names. */
 static uint32_t key_of(lua_State *lua)
 {
-    const struct span name = argument(lua, 2);
+    const struct span name = lua_host_argument(lua, 2);
     for (uint32_t key = 0; key < SCRIPT_KEYS; key++) {
         char expected[SCRIPT_PREFIX_MAX + 8];
         key_name(expected, sizeof expected, key);
@@ -81,7 +63,7 @@ static int call_hget(lua_State *lua, int count)
 {
     if (count != 3)
         return luaL_error(lua, "hget: wrong number of arguments");
-    push_field(lua, hash_of(lua), argument(lua, 3));
+    push_field(lua, hash_of(lua), lua_host_argument(lua, 3));
     return 1;
 }
 
@@ -92,7 +74,7 @@ static int call_hmget(lua_State *lua, int count)
         return luaL_error(lua, "hmget: wrong number of arguments");
     lua_createtable(lua, count - 2, 0);
     for (int i = 3; i <= count; i++) {
-        push_field(lua, map, argument(lua, i));
+        push_field(lua, map, lua_host_argument(lua, i));
         lua_rawseti(lua, -2, i - 2);
     }
     return 1;
@@ -105,7 +87,7 @@ static int call_hset(lua_State *lua, int count)
     if (count < 4 || count % 2 != 0)
         return luaL_error(lua, "hset: wrong number of arguments");
     for (int i = 3; i < count; i += 2)
-        map_put(map, argument(lua, i), argument(lua, i + 1));
+        map_put(map, lua_host_argument(lua, i), lua_host_argument(lua, i + 1));
     lua_pushnumber(lua, (lua_Number)(map->count - before));
     return 1;
 }
@@ -115,7 +97,7 @@ static int call_hdel(lua_State *lua, int count)
     struct map *map = hash_of(lua);
     if (count != 3)
         return luaL_error(lua, "hdel: wrong number of arguments");
-    lua_pushnumber(lua, map_remove(map, argument(lua, 3)));
+    lua_pushnumber(lua, map_remove(map, lua_host_argument(lua, 3)));
     return 1;
 }
 
@@ -133,7 +115,7 @@ static int call_xadd(lua_State *lua, int count)
     struct entry *entry = &runner->entry;
     if (key_of(lua) != SCRIPT_KEY_LOG)
         return luaL_error(lua, "WRONGTYPE that key is no stream");
-    const struct span id = argument(lua, 3);
+    const struct span id = lua_host_argument(lua, 3);
     char *end = NULL;
     const uint64_t seq = strtoull(id.data, &end, 10);
     if (strcmp(end, "-0") != 0 || seq <= runner->last_seq)
@@ -144,9 +126,9 @@ static int call_xadd(lua_State *lua, int count)
     runner->last_seq = seq;
     entry->entries++;
     copy(lua, entry->id, sizeof entry->id, id);
-    copy(lua, entry->epoch, sizeof entry->epoch, argument(lua, 5));
-    copy(lua, entry->time, sizeof entry->time, argument(lua, 7));
-    copy(lua, entry->lines, sizeof entry->lines, argument(lua, 9));
+    copy(lua, entry->epoch, sizeof entry->epoch, lua_host_argument(lua, 5));
+    copy(lua, entry->time, sizeof entry->time, lua_host_argument(lua, 7));
+    copy(lua, entry->lines, sizeof entry->lines, lua_host_argument(lua, 9));
     lua_pushlstring(lua, id.data, id.size);
     return 1;
 }
@@ -155,7 +137,7 @@ static int call_xadd(lua_State *lua, int count)
 static struct span door_key(lua_State *lua, int index)
 {
     static const struct span beginnings[] = { SPAN(RUNNER_PREFIX ":s:"), SPAN(RUNNER_PREFIX ":w:") };
-    const struct span name = argument(lua, index);
+    const struct span name = lua_host_argument(lua, index);
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (name.size > beginnings[i].size && name.size < RUNNER_KEY_MAX
             && memcmp(name.data, beginnings[i].data, beginnings[i].size) == 0)
@@ -178,9 +160,9 @@ static int call_set(lua_State *lua, int count)
 {
     uint64_t life_ms = 0;
     if (count != 5 || strcmp(lua_tostring(lua, 4), "px") != 0
-        || span_to_u64(argument(lua, 5), &life_ms) != STATUS_OK || life_ms == 0)
+        || span_to_u64(lua_host_argument(lua, 5), &life_ms) != STATUS_OK || life_ms == 0)
         return luaL_error(lua, "set: no expiry");
-    map_put(&runner_of(lua)->door, door_key(lua, 2), argument(lua, 3));
+    map_put(&runner_of(lua)->door, door_key(lua, 2), lua_host_argument(lua, 3));
     lua_pushstring(lua, "OK");
     return 1;
 }
@@ -197,55 +179,9 @@ static int call_time(lua_State *lua, int count)
     return 1;
 }
 
-static int redis_call(lua_State *lua)
-{
-    static const struct {
-        const char *name;
-        int (*run)(lua_State *lua, int count);
-    } commands[] = { { "hget", call_hget }, { "hmget", call_hmget }, { "hset", call_hset },
-        { "hdel", call_hdel }, { "xadd", call_xadd }, { "time", call_time }, { "mget", call_mget },
-        { "set", call_set } };
-    const struct span name = argument(lua, 1);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (span_equal(name, span_from_string(commands[i].name)))
-            return commands[i].run(lua, lua_gettop(lua));
-    return luaL_error(lua, "redis.call: the test does not know %s", name.data);
-}
-
-static int redis_error_reply(lua_State *lua)
-{
-    lua_createtable(lua, 0, 1);
-    lua_pushvalue(lua, 1);
-    lua_setfield(lua, -2, "err");
-    return 1;
-}
-
-static int global_missing(lua_State *lua)
-{
-    return luaL_error(lua, "the script uses a global variable: %s", lua_tostring(lua, 2));
-}
-
-static void globals_guard(lua_State *lua)
-{
-    lua_createtable(lua, 0, 2);
-    lua_pushcfunction(lua, global_missing);
-    lua_setfield(lua, -2, "__index");
-    lua_pushcfunction(lua, global_missing);
-    lua_setfield(lua, -2, "__newindex");
-    lua_setmetatable(lua, LUA_GLOBALSINDEX);
-}
-
-static void array_set(lua_State *lua, const char *name, const struct span *texts, uint32_t count)
-{
-    lua_createtable(lua, (int)count, 0);
-    for (uint32_t i = 0; i < count; i++) {
-        lua_pushlstring(lua, texts[i].data, texts[i].size);
-        lua_rawseti(lua, -2, (int)i + 1);
-    }
-    lua_pushstring(lua, name);
-    lua_insert(lua, -2);
-    lua_rawset(lua, LUA_GLOBALSINDEX);
-}
+static const struct lua_host_command commands[] = { { "hget", call_hget }, { "hmget", call_hmget },
+    { "hset", call_hset }, { "hdel", call_hdel }, { "xadd", call_xadd }, { "time", call_time },
+    { "mget", call_mget }, { "set", call_set }, { NULL, NULL } };
 
 static void wrong(struct reply *reply, const char *what)
 {
@@ -281,10 +217,8 @@ static void lua_call_script(
 {
     struct lua_runner *runner = (struct lua_runner *)base;
     *reply = (struct reply){ 0 };
-    lua_settop(runner->lua, 0);
-    array_set(runner->lua, "ARGV", words, count);
-    lua_rawgeti(runner->lua, LUA_REGISTRYINDEX, runner->script);
-    if (lua_pcall(runner->lua, 0, 1, 0) != 0)
+    lua_host_array(runner->lua, "ARGV", words, count);
+    if (!lua_host_run(runner->lua, runner->script))
         wrong(reply, lua_tostring(runner->lua, -1));
     else
         reply_read(runner->lua, reply);
@@ -343,22 +277,7 @@ static void keys_set(lua_State *lua)
         key_name(names[key], sizeof names[key], key);
         keys[key] = span_from_string(names[key]);
     }
-    array_set(lua, "KEYS", keys, SCRIPT_KEYS);
-}
-
-static void libraries_open(lua_State *lua)
-{
-    luaL_openlibs(lua);
-    if (luaL_dostring(lua, "require 'bit'") != 0) {
-        fprintf(stderr, "differential: %s (Debian: lua-bitop)\n", lua_tostring(lua, -1));
-        exit(1);
-    }
-    lua_createtable(lua, 0, 2);
-    lua_pushcfunction(lua, redis_call);
-    lua_setfield(lua, -2, "call");
-    lua_pushcfunction(lua, redis_error_reply);
-    lua_setfield(lua, -2, "error_reply");
-    lua_setglobal(lua, "redis");
+    lua_host_array(lua, "KEYS", keys, SCRIPT_KEYS);
 }
 
 struct runner *runner_lua_open(struct span script)
@@ -367,17 +286,8 @@ struct runner *runner_lua_open(struct span script)
     invariant(runner != NULL);
     runner->runner = (struct runner){ lua_clear, lua_put, lua_call_script, lua_hash, lua_entry,
         lua_door_keys, lua_cpu_us, NULL, NULL, lua_end };
-    runner->lua = luaL_newstate();
-    invariant(runner->lua != NULL);
-    libraries_open(runner->lua);
-    lua_pushlightuserdata(runner->lua, runner);
-    lua_setfield(runner->lua, LUA_REGISTRYINDEX, "runner");
+    runner->lua = lua_host_open(commands, runner);
     keys_set(runner->lua);
-    globals_guard(runner->lua);
-    if (luaL_loadbuffer(runner->lua, script.data, script.size, "=script") != 0) {
-        fprintf(stderr, "differential: %s\n", lua_tostring(runner->lua, -1));
-        exit(1);
-    }
-    runner->script = luaL_ref(runner->lua, LUA_REGISTRYINDEX);
+    runner->script = lua_host_load(runner->lua, script);
     return &runner->runner;
 }

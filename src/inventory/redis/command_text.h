@@ -19,17 +19,9 @@ enum { COMMAND_TEXT_MAX = 512 };
  * more users or waiters than a command has). STATUS_FULL: no room. */
 MUST_CHECK enum status command_text_write(struct text *out, const struct command *command);
 
-/* What the doors (funnel/door.h) of all gateways must ask together, in the purchase's own call. These are the
- * gateways' questions: no record has them, and the engine does not know them. */
-struct purchase_door {
-    uint64_t mark;          /* of a pass that is valid once; 0: none */
-    uint64_t mark_until_ms; /* so long the mark is remembered: until nobody accepts the pass any more */
-    uint32_t requests;      /* at most so many of the user in any window_ms; 0: no limit */
-    uint32_t window_ms;
-};
-/* A purchase as the words of a call: user, key, the rest. `door` NULL: without its questions. The words lie
- * in `out`. STATUS_BAD_INPUT: it is no purchase, a time beyond the bound, more than SCRIPT_REQUESTS_MAX
- * requests. STATUS_FULL: no room. */
+/* A purchase as the words of a call: user, key, the rest. `door`: the questions of the door; NULL: none. The
+ * words lie in `out`. STATUS_BAD_INPUT: it is no purchase, a time beyond the bound, more than
+ * SCRIPT_REQUESTS_MAX requests. STATUS_FULL: no room. */
 enum { PURCHASE_WORDS = 3 };
 MUST_CHECK enum status purchase_text_write(struct text *out, const struct command *command,
     const struct purchase_door *door, struct span words[PURCHASE_WORDS]);

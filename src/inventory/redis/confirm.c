@@ -21,8 +21,7 @@ struct log_keeper {
 };
 
 struct confirm {
-    uint32_t part;
-    uint64_t data_id;
+    struct confirm_config config;
     struct engine engine;
     uint32_t epoch;                       /* of the last entry; 0: there is none yet */
     uint64_t seq, time_ms;                /* of the last record that the engine has */
@@ -53,8 +52,7 @@ enum status confirm_open(struct confirm **opened, const struct confirm_config *c
     struct confirm *confirm = calloc(1, sizeof *confirm);
     if (confirm == NULL)
         return STATUS_AWAY;
-    confirm->part = config->part;
-    confirm->data_id = config->data_id;
+    confirm->config = *config;
     const enum status status = engine_open(&confirm->engine, config->engine);
     *opened = status == STATUS_OK ? confirm : NULL;
     if (status != STATUS_OK)
@@ -79,6 +77,11 @@ uint64_t confirm_seq(const struct confirm *confirm)
     return confirm->seq;
 }
 
+uint32_t confirm_epoch(const struct confirm *confirm)
+{
+    return confirm->epoch;
+}
+
 uint64_t confirm_time_ms(const struct confirm *confirm)
 {
     return confirm->time_ms;
@@ -87,6 +90,12 @@ uint64_t confirm_time_ms(const struct confirm *confirm)
 const char *confirm_trouble(const struct confirm *confirm)
 {
     return confirm->what;
+}
+
+void confirm_ask(struct confirm *confirm, const struct command *command, struct outcome *outcome)
+{
+    invariant(command->type >= COMMAND_LOGGED_COUNT);
+    engine_apply(&confirm->engine, command, false, outcome);
 }
 
 /* Epochs only grow, and a ticket that is won belongs to the present one. */
@@ -112,7 +121,7 @@ ticket_number confirm_number(const struct confirm *confirm, ticket_number ticket
     uint32_t epoch = confirm->epoch;
     while (epoch > 0 && (confirm->first_ticket[epoch] == 0 || confirm->first_ticket[epoch] > ticket))
         epoch--;
-    const struct ticket_parts parts = { confirm->part, epoch, (uint32_t)ticket };
+    const struct ticket_parts parts = { confirm->config.part, epoch, (uint32_t)ticket };
     return ticket_number_make(&parts);
 }
 
@@ -120,6 +129,7 @@ ticket_number confirm_number(const struct confirm *confirm, ticket_number ticket
 
 static enum status batch_replay(struct confirm *confirm, const struct batch *batch)
 {
+    const struct confirm_config *config = &confirm->config;
     struct replay replay = { .engine = &confirm->engine, .last_time_ms = confirm->time_ms };
     uint32_t cursor = BATCH_RECORDS_AT;
     for (uint32_t i = 0; i < batch->records; i++) {
@@ -127,9 +137,14 @@ static enum status batch_replay(struct confirm *confirm, const struct batch *bat
         const ticket_number last = confirm->engine.tickets.last;
         batch_take(batch, &cursor, &record);
         record.lsn = batch->first_lsn + i;
-        if (replay_record(&replay, &record, batch->time_ms) != STATUS_OK)
+        const enum status status = config->apply == NULL
+            ? replay_record(&replay, &record, batch->time_ms)
+            : config->apply(config->context, &replay, &record, batch->time_ms);
+        if (status != STATUS_OK)
             return refuse(confirm, STATUS_CORRUPT, "%s", replay.what);
         wins_note(confirm, last);
+        if (config->replayed != NULL)
+            config->replayed(config->context, &replay.command, &replay.outcome);
     }
     confirm->seq = batch->last_lsn;
     confirm->time_ms = replay.last_time_ms;
@@ -149,9 +164,10 @@ enum status confirm_replay(struct confirm *confirm, const struct journal_entry *
         wrong = "wrong length or checksum";
     if (wrong != NULL)
         return refuse(confirm, STATUS_CORRUPT, "entry %" PRIu64 ": %s", entry->first_seq, wrong);
-    enum status status = batch_follow(data, bytes, confirm->data_id, true, &confirm->keeper.end,
-        &batch, confirm->what, sizeof confirm->what);
-    if (status == STATUS_OK && (batch.first_lsn != entry->first_seq || entry->part != confirm->part))
+    enum status status = batch_follow(data, bytes, confirm->config.data_id, true,
+        &confirm->keeper.end, &batch, confirm->what, sizeof confirm->what);
+    if (status == STATUS_OK
+        && (batch.first_lsn != entry->first_seq || entry->part != confirm->config.part))
         status = refuse(confirm, STATUS_CORRUPT, "entry %" PRIu64 " has the records of another one",
             entry->first_seq);
     if (status == STATUS_OK)
@@ -194,7 +210,7 @@ static enum status line_confirm(
     struct confirm *confirm, struct span line, uint64_t time_ms, struct queue_record *record)
 {
     const ticket_number last = confirm->engine.tickets.last;
-    *record = (struct queue_record){ .at = { confirm->part, confirm->seq + 1 } };
+    *record = (struct queue_record){ .at = { confirm->config.part, confirm->seq + 1 } };
     enum status status = record_text_read(line, time_ms, &record->command, &record->outcome);
     if (status != STATUS_OK)
         return refuse(confirm, STATUS_CORRUPT, "record %" PRIu64 " can't be read: %.*s",
@@ -268,8 +284,8 @@ void log_entry_make(struct confirm *confirm, const struct queue_record *records,
         invariant(
             batch_append(&maker, records[i].command.type, bytes, record_bytes(&records[i], bytes)));
     const uint32_t size =
-        batch_end(&maker, confirm->data_id, records[count - 1].command.time_ms, &keeper->next);
-    *entry = (struct journal_entry){ .part = confirm->part,
+        batch_end(&maker, confirm->config.data_id, records[count - 1].command.time_ms, &keeper->next);
+    *entry = (struct journal_entry){ .part = confirm->config.part,
         .epoch = confirm->epoch,
         .first_seq = records[0].at.seq,
         .bytes = span_of(keeper->bytes, size) };

@@ -25,10 +25,20 @@ enum { STREAM_RECORDS_MAX = 64 }; /* of an entry: those of one call */
 
 struct engine;
 struct engine_config;
+struct journal_record;
+struct replay;
 struct confirm_config {
     uint32_t part; /* not 0 */
     uint64_t data_id;
     const struct engine_config *engine; /* read by confirm_open */
+    /* NULL: nobody wants to know. Each record that confirm_replay has applied; the tickets in it have the
+     * engine's own numbers. */
+    void (*replayed)(void *context, const struct command *command, const struct outcome *outcome);
+    /* NULL: replay_record (inventory/replay.h). Else what confirm_replay calls in its place; it calls that,
+     * and may look at the engine before and after. */
+    enum status (*apply)(void *context, struct replay *replay, const struct journal_record *record,
+        uint64_t batch_time_ms);
+    void *context;
 };
 
 /* An entry of the stream (docs/queue.md). */
@@ -46,6 +56,7 @@ void confirm_close(struct confirm *); /* accepts NULL */
 /* As far as records were replayed and confirmed. */
 const struct engine *confirm_engine(const struct confirm *);
 uint64_t confirm_seq(const struct confirm *);
+uint32_t confirm_epoch(const struct confirm *); /* of the last record; 0: there is none */
 uint64_t confirm_time_ms(const struct confirm *);
 /* Why something was not replayed or confirmed; empty: nothing. */
 const char *confirm_trouble(const struct confirm *);
@@ -66,6 +77,8 @@ void log_entry_make(struct confirm *, const struct queue_record *records, uint32
     struct journal_entry *entry);
 void log_entry_kept(struct confirm *); /* the last one that was made is in the database */
 
+/* COMMAND_ASK_… of the engine, which has its own numbers of tickets. */
+void confirm_ask(struct confirm *, const struct command *, struct outcome *);
 /* What others call this ticket of the engine; 0: there is no such ticket. */
 ticket_number confirm_number(const struct confirm *, ticket_number ticket);
 

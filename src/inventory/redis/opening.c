@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps are small scripts by EVAL, which compare the epoch and write in one go. The fields `open` and
- * `shut` of the first hash are theirs; the script of purchases does not look at them. */
+/* The steps are small scripts by EVAL, which compare the epoch and write in one go. The fields `open`,
+ * `shut` and `replid` of the first hash are theirs; the script of purchases does not look at them. */
 #include "inventory/redis/opening.h"
 
 #include "inventory/redis/image.h"
 #include "redis/caller.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FIELDS_PER_CALL = 100, VALUE_BYTES_MAX = 1024, NUMBER_BYTES = 12 };
@@ -28,8 +29,9 @@ static const char clear_text[] =
 static const char put_text[] =
     ONLY_IF_OPEN "local pairs = {} for i = 2, #ARGV do pairs[i - 1] = ARGV[i] end "
                  "redis.call('hset', KEYS[2], unpack(pairs)) return 1";
-static const char admit_text[] = ONLY_IF_OPEN
-    "redis.call('hdel', KEYS[1], 'shut') redis.call('hset', KEYS[1], 'epoch', ARGV[1]) return 1";
+static const char admit_text[] =
+    ONLY_IF_OPEN "redis.call('hdel', KEYS[1], 'shut') "
+                 "redis.call('hset', KEYS[1], 'epoch', ARGV[1], 'replid', ARGV[2]) return 1";
 
 static struct span number_text(uint32_t number, char out[NUMBER_BYTES])
 {
@@ -42,24 +44,25 @@ static struct span part_key(const struct opening *opening)
     return opening->keys->names[SCRIPT_KEY_PART];
 }
 
-/* A step that has the first hash and the epoch. */
-static enum redis_answer step(const struct opening *opening, const char *text, uint32_t epoch)
+/* A step that has the first hash, the epoch, and perhaps a text. */
+static enum redis_answer step(
+    const struct opening *opening, const char *script, uint32_t epoch, const char *text)
 {
     char number[NUMBER_BYTES];
     return redis_call(opening->caller, part_key(opening),
-        REDIS_WORDS(SPAN("EVAL"), span_from_string(text), SPAN("1"), part_key(opening),
-            number_text(epoch, number)),
+        REDIS_WORDS(SPAN("EVAL"), span_from_string(script), SPAN("1"), part_key(opening),
+            number_text(epoch, number), span_from_string(text)),
         opening->timeout_ms, NULL, NULL);
 }
 
 enum redis_answer partition_shut(const struct opening *opening, uint32_t epoch)
 {
-    return step(opening, shut_text, epoch);
+    return step(opening, shut_text, epoch, "");
 }
 
 enum redis_answer partition_begin(const struct opening *opening, uint32_t epoch)
 {
-    return step(opening, begin_text, epoch);
+    return step(opening, begin_text, epoch, "");
 }
 
 /* ---- looking ---- */
@@ -73,15 +76,24 @@ static uint64_t first_number(const struct redis_value *value)
     return number;
 }
 
+static void replid_take(const struct redis_value *value, char out[REDIS_ID_CHARS + 1])
+{
+    if (value->kind != REDIS_KIND_TEXT || value->text.size > REDIS_ID_CHARS)
+        return;
+    memcpy(out, value->text.data, value->text.size);
+    out[value->text.size] = '\0';
+}
+
 static void found_take(void *context, const struct redis_value *value)
 {
     struct partition_found *found = context;
-    if (value->kind != REDIS_KIND_LIST || value->count != 4)
+    if (value->kind != REDIS_KIND_LIST || value->count != 5)
         return;
     *found = (struct partition_found){ .epoch = (uint32_t)first_number(&value->list[0]),
         .shut = (uint32_t)first_number(&value->list[1]),
         .open = (uint32_t)first_number(&value->list[2]),
         .seq = first_number(&value->list[3]) };
+    replid_take(&value->list[4], found->replid);
 }
 
 enum redis_answer partition_look(const struct opening *opening, struct partition_found *found)
@@ -89,7 +101,7 @@ enum redis_answer partition_look(const struct opening *opening, struct partition
     *found = (struct partition_found){ 0 };
     return redis_call(opening->caller, part_key(opening),
         REDIS_WORDS(SPAN("HMGET"), part_key(opening), SPAN("epoch"), SPAN("shut"), SPAN("open"),
-            SPAN(IMAGE_SEQ_FIELD)),
+            SPAN(IMAGE_SEQ_FIELD), SPAN("replid")),
         opening->timeout_ms, found_take, found);
 }
 
@@ -146,29 +158,40 @@ static enum redis_answer clear(const struct opening *opening, struct span epoch)
         opening->timeout_ms, NULL, NULL);
 }
 
+static enum redis_answer image_load(
+    struct load *load, const struct engine *engine, const struct image_head *head)
+{
+    const struct opening *opening = load->opening;
+    load->words[0] = SPAN("EVAL");
+    load->words[1] = SPAN(put_text);
+    load->words[2] = SPAN("2");
+    load->words[3] = part_key(opening);
+    load->words[5] = number_text(head->epoch, load->epoch);
+    const enum redis_answer answer = clear(opening, load->words[5]);
+    if (answer != REDIS_ANSWER_OK)
+        return answer;
+    image_write(engine, head, field_put, load);
+    load_flush(load);
+    return redis_call_wait(opening->caller);
+}
+
 enum redis_answer partition_load(
     const struct opening *opening, const struct engine *engine, const struct image_head *head)
 {
-    static _Thread_local struct load load; /* 200 kB */
-    load = (struct load){ .opening = opening };
-    load.words[0] = SPAN("EVAL");
-    load.words[1] = SPAN(put_text);
-    load.words[2] = SPAN("2");
-    load.words[3] = part_key(opening);
-    load.words[5] = number_text(head->epoch, load.epoch);
-    const enum redis_answer answer = clear(opening, load.words[5]);
-    if (answer != REDIS_ANSWER_OK)
-        return answer;
-    image_write(engine, head, field_put, &load);
-    load_flush(&load);
-    return redis_call_wait(opening->caller);
+    struct load *load = calloc(1, sizeof *load); /* 200 kB */
+    if (load == NULL)
+        return REDIS_ANSWER_FULL;
+    load->opening = opening;
+    const enum redis_answer answer = image_load(load, engine, head);
+    free(load);
+    return answer;
 }
 
 /* ---- admitting ---- */
 
 /* The script first: whoever finds the epoch finds the script, too. */
-enum redis_answer partition_admit(
-    const struct opening *opening, uint32_t epoch, char sha[SCRIPT_SHA_DIGITS + 1])
+enum redis_answer partition_admit(const struct opening *opening, uint32_t epoch, const char *replid,
+    char sha[SCRIPT_SHA_DIGITS + 1])
 {
     static _Thread_local char bytes[SCRIPT_BYTES_MAX];
     struct text text = text_in(bytes, sizeof bytes);
@@ -176,5 +199,5 @@ enum redis_answer partition_admit(
     script_sha(text_span(&text), sha);
     const enum redis_answer answer = redis_call(opening->caller, part_key(opening),
         REDIS_WORDS(SPAN("SCRIPT"), SPAN("LOAD"), text_span(&text)), opening->timeout_ms, NULL, NULL);
-    return answer == REDIS_ANSWER_OK ? step(opening, admit_text, epoch) : answer;
+    return answer == REDIS_ANSWER_OK ? step(opening, admit_text, epoch, replid) : answer;
 }

@@ -16,6 +16,7 @@
 #define STAMPEDE_INVENTORY_REDIS_OPENING_H
 
 #include "inventory/redis/keys.h"
+#include "redis/info.h"
 #include "redis/reply.h"
 
 struct engine;
@@ -33,6 +34,9 @@ struct partition_found {
     uint32_t shut;  /* whose script ran last, if none may run now; 0: not known */
     uint32_t open;  /* the last one that claimed it */
     uint64_t seq;   /* the last record of the state */
+    /* The replication id of the master when the script was last admitted; empty: not known. A master with
+     * another one may have lost what this one has acknowledged. */
+    char replid[REDIS_ID_CHARS + 1];
 };
 
 /* All of them: REDIS_ANSWER_OK, or why not. REDIS_ANSWER_FENCED: a later epoch has claimed the partition. */
@@ -43,8 +47,8 @@ MUST_CHECK enum redis_answer partition_begin(const struct opening *, uint32_t ep
 /* Clears what is there, and writes the state. head->epoch is the one that has begun. */
 MUST_CHECK enum redis_answer partition_load(
     const struct opening *, const struct engine *engine, const struct image_head *head);
-/* `sha`: what EVALSHA calls the script. */
+/* `replid`: of the master now, which is noted. `sha`: what EVALSHA calls the script. */
 MUST_CHECK enum redis_answer partition_admit(
-    const struct opening *, uint32_t epoch, char sha[SCRIPT_SHA_DIGITS + 1]);
+    const struct opening *, uint32_t epoch, const char *replid, char sha[SCRIPT_SHA_DIGITS + 1]);
 
 #endif

@@ -103,7 +103,7 @@ enum status outcome_text_read(struct span text, struct outcome *outcome)
     uint32_t answer = 0;
     memset(outcome, 0, sizeof *outcome);
     if (text.size == 0 || text.data[text.size - 1] == ' ' || !span_take_until(&text, ' ', &word)
-        || span_to_u32(word, &answer) != STATUS_OK || answer <= ANSWER_NONE || answer >= ANSWERS)
+        || span_to_u32(word, &answer) != STATUS_OK || answer <= ANSWER_NONE || answer >= ANSWERS_LOGGED)
         return STATUS_CORRUPT;
     outcome->answer = (uint8_t)answer;
     const bool has_terms = text.size > 0 && text.data[0] == terms[0].letter;

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inventory/redis/replica.h"
+
+#include "inventory/engine.h"
+#include "inventory/redis/confirm.h"
+
+#include <stdlib.h>
+
+struct replica {
+    struct replica_config config;
+    struct confirm *confirm;
+    struct part_state state; /* what is known of the database */
+    bool caught_up;          /* with state.seq */
+    /* Of the entry that is being taken. */
+    item_id *dirty;
+    uint32_t dirty_count;
+    bool *is_dirty;
+    bool room_dirty;
+    _Atomic uint64_t places; /* rows of the table of places that others may read */
+};
+
+static const struct engine *engine_of(const struct replica *replica)
+{
+    return confirm_engine(replica->confirm);
+}
+
+static sale_id sale_of(const struct replica *replica)
+{
+    return part_sale(replica->config.part);
+}
+
+/* ---- what a record shows on ---- */
+
+static void dirty_add(struct replica *replica, item_id item)
+{
+    if (replica->is_dirty[item])
+        return;
+    replica->is_dirty[item] = true;
+    replica->dirty[replica->dirty_count++] = item;
+}
+
+static void dirty_add_all(struct replica *replica)
+{
+    const struct engine *engine = engine_of(replica);
+    for (item_id item = 1; item < engine->config.items_max; item++)
+        if (engine->items[item].sale != 0)
+            dirty_add(replica, item);
+}
+
+static void changed_tell(struct replica *replica, ticket_number n, user_id user)
+{
+    if (replica->config.changed != NULL)
+        replica->config.changed(replica->config.context, confirm_number(replica->confirm, n), user);
+}
+
+/* The tickets that a record has made. */
+static void wins_note(struct replica *replica, const struct command *command, const struct outcome *outcome)
+{
+    const uint32_t wins = outcome_wins(command, outcome);
+    for (uint32_t i = 0; i < wins; i++) {
+        const ticket_number n = outcome->ticket + i;
+        const struct ticket_row *ticket = tickets_get(&engine_of(replica)->tickets, n);
+        invariant(ticket != NULL);
+        board_add_buyer(replica->config.board, ticket->item, ticket->user);
+        changed_tell(replica, n, ticket->user);
+    }
+}
+
+static void record_note(void *context, const struct command *command, const struct outcome *outcome)
+{
+    struct replica *replica = context;
+    const item_id item = engine_command_item(command, outcome);
+    if (item != 0)
+        dirty_add(replica, item);
+    if (command->type == COMMAND_SALE || command->type == COMMAND_GATE)
+        dirty_add_all(replica);
+    if (command->type == COMMAND_PREHEAT)
+        replica->config.item(replica->config.context, command->preheat.item);
+    if (command->type == COMMAND_SETTLE)
+        changed_tell(replica, command->settle.ticket, outcome->user);
+    replica->room_dirty |= command_room(command) != 0;
+    wins_note(replica, command, outcome);
+}
+
+/* The rows first: whoever sees a room's numbers finds their places. */
+static void room_show(struct replica *replica)
+{
+    if (!replica->room_dirty)
+        return;
+    replica->room_dirty = false;
+    const struct board_room_update room = engine_room_view(engine_of(replica), sale_of(replica));
+    atomic_store_explicit(&replica->places, engine_of(replica)->places.count, memory_order_release);
+    board_publish_room(replica->config.board, &room);
+}
+
+static void dirty_show(struct replica *replica)
+{
+    const uint64_t at_ms = replica->caught_up ? confirm_time_ms(replica->confirm) : 0;
+    for (uint32_t i = 0; i < replica->dirty_count; i++) {
+        struct board_update view;
+        replica->is_dirty[replica->dirty[i]] = false;
+        if (!engine_item_view(engine_of(replica), replica->dirty[i], &view))
+            continue;
+        board_publish(replica->config.board, &view);
+        board_note_sold_out(replica->config.board, &view, at_ms);
+    }
+    replica->dirty_count = 0;
+    room_show(replica);
+}
+
+enum status replica_take(struct replica *replica, const struct journal_entry *entry)
+{
+    const uint64_t before = confirm_seq(replica->confirm);
+    const enum status status = confirm_replay(replica->confirm, entry);
+    if (entry->epoch > replica->state.epoch)
+        replica->state.epoch = entry->epoch;
+    dirty_show(replica); /* what was applied before a fault is kept, too */
+    atomic_fetch_add_explicit(&replica->config.board->durable_lsn,
+        confirm_seq(replica->confirm) - before, memory_order_relaxed);
+    return status;
+}
+
+void replica_state(struct replica *replica, const struct part_state *state)
+{
+    replica->state = *state;
+    replica->caught_up = true;
+}
+
+/* ---- asking ---- */
+
+const char *replica_trouble(const struct replica *replica)
+{
+    return confirm_trouble(replica->confirm);
+}
+
+uint32_t replica_part(const struct replica *replica)
+{
+    return replica->config.part;
+}
+
+uint64_t replica_seq(const struct replica *replica)
+{
+    return confirm_seq(replica->confirm);
+}
+
+uint32_t replica_epoch(const struct replica *replica)
+{
+    return replica->state.epoch;
+}
+
+ticket_number replica_number(const struct replica *replica, ticket_number n)
+{
+    return confirm_number(replica->confirm, n);
+}
+
+bool replica_is_ticket(const struct replica *replica, ticket_number n, const struct ticket_claim *claim)
+{
+    const struct ticket_row *row = n == 0 ? NULL : tickets_get(&engine_of(replica)->tickets, n);
+    if (row == NULL || row->user != claim->user)
+        return false;
+    return claim->item == 0
+        || (row->item == claim->item && row->quantity == claim->quantity && row->key == claim->key);
+}
+
+/* A ticket that is not kept. Under the present epoch it may still come. When an epoch has been raised, all
+ * that the database keeps of those before is in it (decision 0040): what is not there then will never be. */
+static enum answer proposal_judge(const struct replica *replica, const struct ticket_parts *parts)
+{
+    const bool over = parts->epoch < replica->state.epoch && replica->caught_up;
+    const bool overtaken = parts->n <= engine_of(replica)->tickets.last;
+    return over || overtaken ? ANSWER_VOID : ANSWER_DECIDING;
+}
+
+static void ticket_ask(struct replica *replica, const struct command *command, struct outcome *outcome)
+{
+    struct ticket_parts parts;
+    struct command inside = *command;
+    const bool any = command->ask.any_epoch;
+    ticket_number ticket = command->ask.ticket;
+    if (!ticket_number_split(ticket, &parts) || (parts.epoch == 0) != any) {
+        outcome->answer = ANSWER_UNKNOWN_TICKET;
+        return;
+    }
+    if (any)
+        ticket = replica_number(replica, parts.n);
+    if (ticket == 0 || replica_number(replica, parts.n) != ticket) {
+        outcome->answer = (uint8_t)(any ? ANSWER_UNKNOWN_TICKET : proposal_judge(replica, &parts));
+    } else {
+        inside.ask.ticket = parts.n;
+        confirm_ask(replica->confirm, &inside, outcome);
+    }
+    outcome->ticket = ticket;
+}
+
+void replica_ask(struct replica *replica, const struct command *command, struct outcome *outcome)
+{
+    *outcome = (struct outcome){ 0 };
+    if (command->type == COMMAND_ASK_TICKET) {
+        ticket_ask(replica, command, outcome);
+        return;
+    }
+    confirm_ask(replica->confirm, command, outcome);
+    if (command->type == COMMAND_ASK_MINE)
+        outcome->ticket = replica_number(replica, outcome->ticket);
+}
+
+struct replica_fill replica_fill(const struct replica *replica)
+{
+    const struct engine *engine = engine_of(replica);
+    const uint64_t buyers = engine->buyers.capacity - buyers_room(&engine->buyers);
+    return (struct replica_fill){ .tickets = tickets_used(&engine->tickets),
+        .buyers_percent = (uint32_t)(buyers * 100 / engine->buyers.capacity) };
+}
+
+/* ---- arrivals: any thread ---- */
+
+bool replica_arrival_find(const struct replica *replica, user_id user, uint32_t *number)
+{
+    const struct places *places = &engine_of(replica)->places;
+    const uint64_t shown = atomic_load_explicit(&replica->places, memory_order_acquire);
+    const uint64_t row = places_find(places, sale_of(replica), user);
+    if (row >= shown)
+        return false;
+    *number = places->rows[row].number;
+    return true;
+}
+
+/* All rows are of the one sale: a cursor is the row. */
+uint32_t replica_arrivals(const struct replica *replica, uint64_t *cursor, uint32_t *budget,
+    struct arrival *arrivals, uint32_t max)
+{
+    const struct places *places = &engine_of(replica)->places;
+    const uint64_t shown = atomic_load_explicit(&replica->places, memory_order_acquire);
+    uint32_t count = 0;
+    for (; *cursor < shown && count<max && * budget> 0; ++*cursor, --*budget) {
+        const struct place_row *row = &places->rows[*cursor];
+        arrivals[count++] = (struct arrival){ .user = row->user, .number = row->number };
+    }
+    return count;
+}
+
+/* ---- opening ---- */
+
+enum status replica_open(struct replica **out, const struct replica_config *config)
+{
+    struct replica *replica = *out = calloc(1, sizeof *replica);
+    if (replica == NULL)
+        return STATUS_FULL;
+    replica->config = *config;
+    replica->state.part = config->part;
+    replica->dirty = calloc(config->engine->items_max, sizeof *replica->dirty);
+    replica->is_dirty = calloc(config->engine->items_max, sizeof *replica->is_dirty);
+    const struct confirm_config confirm = { .part = config->part,
+        .data_id = config->data_id,
+        .engine = config->engine,
+        .replayed = record_note,
+        .context = replica };
+    if (replica->dirty == NULL || replica->is_dirty == NULL)
+        return STATUS_FULL;
+    return confirm_open(&replica->confirm, &confirm);
+}
+
+void replica_close(struct replica *replica)
+{
+    if (replica == NULL)
+        return;
+    confirm_close(replica->confirm);
+    free(replica->dirty);
+    free(replica->is_dirty);
+    free(replica);
+}
