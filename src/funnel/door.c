@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/metrics.h"
 #include "contract/board.h"
+#include "contract/command.h"
 #include "funnel/bans.h"
 #include "funnel/drop.h"
 #include "funnel/item_rules.h"
@@ -34,6 +35,9 @@ const char *door_reason_name(enum door_reason reason)
     invariant((unsigned)reason < DOOR_REASONS);
     return reason_names[reason];
 }
+
+/* The clock that forgets the mark of a pass may be so far from ours. */
+enum { MARK_MARGIN_S = 60 };
 
 static bool channel_name_fits(struct span name)
 {
@@ -258,7 +262,7 @@ static __attribute__((noinline, cold)) enum door_reason pass_look(
         const bool room = door->rules != NULL && item_rule_of(door->rules, pass->item).waiting_room;
         return room ? DOOR_NOT_YOUR_TURN : DOOR_TOO_POPULAR;
     }
-    if (!pass->once)
+    if (!pass->once || door->shared)
         return DOOR_GO;
     invariant(door->spent != NULL);
     return spent_seen(door->spent, pass_mark(door, pass)) ? DOOR_PASS_SPENT : DOOR_GO;
@@ -269,6 +273,11 @@ static __attribute__((noinline, cold)) enum door_reason pass_once_take(
     const struct door *door, const struct pass *pass, uint64_t now_ms, struct door_result *out)
 {
     const uint64_t mark = pass_mark(door, pass);
+    if (door->shared) {
+        out->pass_mark = mark;
+        out->pass_until_s = pass->expires_s;
+        return DOOR_GO;
+    }
     switch (spent_take(door->spent, mark, pass->expires_s, (uint32_t)(now_ms / 1000))) {
     case SPENT_FRESH:
         out->pass_mark = mark;
@@ -283,8 +292,21 @@ static __attribute__((noinline, cold)) enum door_reason pass_once_take(
 
 void door_give_back(const struct door *door, const struct door_result *result)
 {
-    if (result->pass_mark != 0)
+    if (result->pass_mark != 0 && !door->shared)
         spent_give_back(door->spent, result->pass_mark);
+}
+
+bool door_asks(const struct door *door, const struct door_result *result, struct purchase_door *questions)
+{
+    struct limits_rates rates = { 0 };
+    if (door->limits != NULL)
+        limits_get(door->limits, &rates);
+    const bool limited = rates.user_requests != 0 && rates.user_window_ms != 0;
+    *questions = (struct purchase_door){ .mark = result->pass_mark,
+        .mark_until_ms = result->pass_mark == 0 ? 0 : (result->pass_until_s + MARK_MARGIN_S) * 1000ull,
+        .requests = limited ? rates.user_requests : 0,
+        .window_ms = limited ? rates.user_window_ms : 0 };
+    return limited || result->pass_mark != 0;
 }
 
 static bool wins_stopped(const struct board *board)

@@ -103,6 +103,9 @@ struct door {
     const struct session_rules *sessions; /* NULL: all that we signed; of this turn */
     const struct item_rules *rules;       /* NULL: no sale says anything */
     struct spent *spent; /* shared by all edges: used single-use passes; NULL only where none is issued */
+    /* There are other gateways: the inventory is asked whether a pass that is valid once was used, and how
+     * often the user has asked (door_asks); `spent` is not. */
+    bool shared;
 };
 struct door_request {
     uint64_t now_ms;
@@ -122,17 +125,23 @@ struct door_result {
     bool deduct_on_payment; /* DOOR_GO: the item's units are taken when payment starts */
     channel_index channel;  /* DOOR_GO, repeat */
     uint32_t quantity;      /* DOOR_GO, repeat */
+    uint32_t pass_until_s;  /* DOOR_GO, with pass_mark: when the pass is over */
     user_id user;           /* DOOR_GO and everything after the pass; else 0 */
     uint64_t key;           /* DOOR_GO, repeat: command_reserve.key, 0: none */
-    uint64_t pass_mark;     /* DOOR_GO: of a pass that this request has used up; 0: none */
-    uint64_t start_ms;      /* DOOR_NOT_STARTED */
-    uint32_t free;          /* DOOR_SOLD_OUT: published free units of the channel */
-    uint32_t wait_ms;       /* DOOR_TOO_FAST, DOOR_TOO_POPULAR: at least */
+    uint64_t pass_mark; /* DOOR_GO: of a pass that this request has used up, or will (door.shared); 0: none */
+    uint64_t start_ms; /* DOOR_NOT_STARTED */
+    uint32_t free;     /* DOOR_SOLD_OUT: published free units of the channel */
+    uint32_t wait_ms;  /* DOOR_TOO_FAST, DOOR_TOO_POPULAR: at least */
 };
 
 /* Answers and counts (stampede_door_total). */
 MUST_CHECK enum door_reason funnel_door(
     const struct door *door, const struct door_request *in, struct door_result *out);
+
+/* After DOOR_GO of a door that is shared: what the inventory must be asked together with the purchase. False:
+ * nothing. */
+struct purchase_door;
+bool door_asks(const struct door *door, const struct door_result *result, struct purchase_door *questions);
 
 /* DOOR_GO did not lead anywhere after all (no room in the inventory's ring): the pass is good again. */
 void door_give_back(const struct door *door, const struct door_result *result);

@@ -51,6 +51,7 @@ enum status funnel_keys_derive(struct funnel_keys *keys, const void *master, siz
     keys->filter = key_from(keys->root, SPAN("buyer filter"), 0);
     keys->drop = key_from(keys->root, SPAN("early drop"), 0);
     keys->spent = key_from(keys->root, SPAN("spent"), 0);
+    keys->address = key_from(keys->root, SPAN("address"), 0);
     keys->puzzle = key_from(keys->root, SPAN("puzzle"), 0);
     digest_from(keys->root, SPAN("intent"), 0, keys->intent);
     digest_from(keys->root, SPAN("customer"), 0, keys->customer);

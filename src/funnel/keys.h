@@ -41,6 +41,7 @@ struct funnel_keys {
     struct hash_key filter;              /* for board.filter_key */
     struct hash_key drop;                /* which users are dropped early, see drop.h */
     struct hash_key spent;               /* marks of what may be used once (funnel/spent.h) */
+    struct hash_key address;             /* names of addresses among gateways (funnel/limits.h) */
     uint8_t intent[HASH_SHA256_BYTES];   /* signs intents (funnel/intent.h) */
     uint8_t customer[HASH_SHA256_BYTES]; /* seals the shop's names for users (api/customers.h) */
     struct hash_key puzzle;              /* answers of image and slider (funnel/human/puzzle.h) */

@@ -53,7 +53,8 @@ enum status limits_create(struct limits **out, const struct limits_config *confi
     const size_t row_bytes =
         (ROW_HEAD_BYTES + slots * sizeof(uint32_t) + ROW_BYTES - 1) / ROW_BYTES * ROW_BYTES;
     const uint64_t items = (uint64_t)config->items + 1;
-    const size_t bytes = entries * sizeof(uint64_t) + rows * row_bytes + items * sizeof(uint64_t);
+    const size_t bytes = entries * sizeof(uint64_t) + rows * row_bytes + items * sizeof(uint64_t)
+        + (config->shared ? limits_uses_bytes(config->items) : 0);
     struct limits *limits = *out = arena_object(sizeof *limits, bytes);
     if (limits == NULL)
         return STATUS_FULL;
@@ -71,6 +72,12 @@ enum status limits_create(struct limits **out, const struct limits_config *confi
     limits->items = arena_take(&limits->arena, items, sizeof *limits->items);
     limits_set(limits, &config->rates);
     return STATUS_OK;
+}
+
+void limits_join(struct limits *limits, struct hash_key key)
+{
+    limits->shared_key = key;
+    limits->uses = limits_uses_create(&limits->arena, limits->item_count);
 }
 
 void limits_free(struct limits *limits)
@@ -162,6 +169,8 @@ uint32_t limits_item(struct limits *limits, item_id item, uint32_t pace_per_s, u
         &limits->items[item], interval_ns(pace), LIMITS_BURST_MS * NS_PER_MS, now_ms);
     if (wait_ms != 0)
         metric_add(&refused_item, 1);
+    else if (__builtin_expect(limits->uses != NULL, 0))
+        uses_note_item(limits->uses, item, interval_ns(pace));
     return wait_ms;
 }
 
@@ -174,6 +183,8 @@ uint32_t limits_admission(struct limits *limits, uint64_t now_ms)
         &limits->admission, interval_ns(per_s), LIMITS_BURST_MS * NS_PER_MS, now_ms);
     if (wait_ms != 0)
         metric_add(&refused_admission, 1);
+    else if (__builtin_expect(limits->uses != NULL, 0))
+        uses_note_admission(limits->uses, interval_ns(per_s));
     return wait_ms;
 }
 
@@ -263,7 +274,9 @@ static inline struct place place_find(
     return place;
 }
 
-static inline uint32_t address_take(struct limits *limits, uint64_t hash, uint64_t rate, uint64_t now_ms)
+/* `amount`: as other gateways are told of it. */
+static inline uint32_t address_take(
+    struct limits *limits, uint64_t hash, uint64_t rate, uint32_t amount, uint64_t now_ms)
 {
     const uint64_t now = now_ms * UNITS_PER_MS;
     const int64_t interval = (int64_t)(rate & ((1u << INTERVAL_BITS) - 1));
@@ -279,6 +292,7 @@ static inline uint32_t address_take(struct limits *limits, uint64_t hash, uint64
                 break;
         }
         int64_t ahead = units_ahead(place.entry, now);
+        const bool again = place.known && ahead > -(int64_t)USES_LIFE_MS * UNITS_PER_MS;
         if (!place.known || is_idle(ahead, burst))
             ahead = 0;
         if (ahead + interval > burst)
@@ -287,6 +301,8 @@ static inline uint32_t address_take(struct limits *limits, uint64_t hash, uint64
         uint64_t entry = place.entry;
         if (!atomic_compare_exchange_strong(&line[place.index], &entry, charged))
             continue;
+        if (__builtin_expect(limits->uses != NULL && again, 0))
+            uses_note_address(limits->uses, hash, amount);
         if (__builtin_expect(place.known, 1) || !is_there_twice(line, place.index, tag, now, burst))
             return 0;
         uint64_t mine = charged;
@@ -296,13 +312,23 @@ static inline uint32_t address_take(struct limits *limits, uint64_t hash, uint64
     return address_overflowed(limits, now_ms);
 }
 
-static inline uint32_t address_ask(
-    struct limits *limits, const struct address *client, uint64_t rate, uint64_t now_ms)
+/* Other gateways know the address by the same name, whatever their processors are. */
+static __attribute__((noinline, cold)) uint64_t shared_name(
+    const struct limits *limits, const struct address *group)
+{
+    return hash_siphash(limits->shared_key, group->bytes, sizeof group->bytes) & USES_NAME_MASK;
+}
+
+static inline uint32_t address_ask(struct limits *limits, const struct address *client,
+    uint64_t rate, uint32_t amount, uint64_t now_ms)
 {
     if (rate == 0)
         return 0;
     const struct address group = address_group(client, limits->v6_bits);
-    const uint32_t wait_ms = address_take(limits, cipher_place(&limits->key, group.bytes), rate, now_ms);
+    const uint64_t name = __builtin_expect(limits->uses == NULL, 1)
+        ? cipher_place(&limits->key, group.bytes)
+        : shared_name(limits, &group);
+    const uint32_t wait_ms = address_take(limits, name, rate, amount, now_ms);
     if (__builtin_expect(wait_ms != 0, 0))
         metric_add(&refused_address, 1);
     return wait_ms;
@@ -310,8 +336,8 @@ static inline uint32_t address_ask(
 
 uint32_t limits_address(struct limits *limits, const struct address *client, uint64_t now_ms)
 {
-    return address_ask(
-        limits, client, atomic_load_explicit(&limits->address_rate, memory_order_relaxed), now_ms);
+    return address_ask(limits, client,
+        atomic_load_explicit(&limits->address_rate, memory_order_relaxed), LIMITS_PAGE_SHARE, now_ms);
 }
 
 uint32_t limits_page(struct limits *limits, const struct address *client, uint64_t now_ms)
@@ -320,5 +346,68 @@ uint32_t limits_page(struct limits *limits, const struct address *client, uint64
     const uint64_t mask = (1u << INTERVAL_BITS) - 1;
     const uint64_t interval = (rate & mask) / LIMITS_PAGE_SHARE;
     return address_ask(
-        limits, client, rate == 0 ? 0 : (rate & ~mask) | (interval > 0 ? interval : 1), now_ms);
+        limits, client, rate == 0 ? 0 : (rate & ~mask) | (interval > 0 ? interval : 1), 1, now_ms);
+}
+
+/* ---- what other gateways have let through ---- */
+
+static void bucket_charge(_Atomic uint64_t *bucket, uint64_t ns, uint64_t now_ms)
+{
+    const uint64_t now = now_ms * NS_PER_MS, most = now + LIMITS_DEBT_MS * NS_PER_MS;
+    uint64_t full = atomic_load_explicit(bucket, memory_order_relaxed);
+    for (int i = 0; i < TRIES_MAX; i++) {
+        const uint64_t from = full > now ? full : now;
+        const uint64_t owed = ns < most - now ? from + ns : most;
+        if (from >= most
+            || atomic_compare_exchange_weak_explicit(bucket, &full, owed < most ? owed : most,
+                memory_order_relaxed, memory_order_relaxed))
+            return;
+    }
+}
+
+static void address_charge(struct limits *limits, uint64_t name, uint64_t amount, uint64_t now_ms)
+{
+    const uint64_t rate = atomic_load_explicit(&limits->address_rate, memory_order_relaxed);
+    const uint64_t now = now_ms * UNITS_PER_MS;
+    const int64_t interval = (int64_t)(rate & ((1u << INTERVAL_BITS) - 1));
+    const int64_t burst = (int64_t)(rate >> INTERVAL_BITS);
+    const int64_t most = burst + (int64_t)LIMITS_DEBT_MS * UNITS_PER_MS;
+    if (rate == 0 || amount > UINT32_MAX)
+        return;
+    const int64_t more = (int64_t)amount * interval / LIMITS_PAGE_SHARE;
+    uint64_t tag = name >> TIME_BITS;
+    tag += tag == 0;
+    _Atomic uint64_t *line = &limits->entries[(name & limits->line_mask) * LINE_ENTRIES];
+    for (int i = 0; i < TRIES_MAX; i++) {
+        struct place place = place_find(line, tag, now, burst);
+        if (place.index == PLACE_NONE)
+            place = place_evict(limits, line, now, interval, burst);
+        if (place.index == PLACE_NONE)
+            return; /* all in the line hammer, and share one bucket here */
+        int64_t ahead = units_ahead(place.entry, now);
+        if (!place.known || is_idle(ahead, burst))
+            ahead = 0;
+        const int64_t owed = ahead + more < most ? ahead + more : most;
+        const uint64_t charged = entry_of(tag, now + (uint64_t)owed);
+        uint64_t entry = place.entry;
+        if (owed <= ahead)
+            return;
+        if (!atomic_compare_exchange_strong(&line[place.index], &entry, charged))
+            continue;
+        if (place.known || !is_there_twice(line, place.index, tag, now, burst))
+            return;
+        uint64_t mine = charged;
+        if (!atomic_compare_exchange_strong(&line[place.index], &mine, 0))
+            return;
+    }
+}
+
+void limits_charge(struct limits *limits, const struct limits_use *use, uint64_t now_ms)
+{
+    if (use->layer == LIMITS_ADDRESS)
+        address_charge(limits, use->name, use->amount, now_ms);
+    else if (use->layer == LIMITS_ADMISSION)
+        bucket_charge(&limits->admission, use->amount, now_ms);
+    else if (use->layer == LIMITS_ITEM && use->name < limits->item_count)
+        bucket_charge(&limits->items[use->name], use->amount, now_ms);
 }

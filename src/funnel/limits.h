@@ -19,6 +19,13 @@
  * admission  The same for all items together.
  * The last two let LIMITS_BURST_MS worth of purchases in at once, because edges work in turns.
  *
+ * Many machines. Each gateway has buckets of its own. It notes what it has let through (limits_uses.h), the
+ * gateways tell each other, and each charges its own buckets with what it hears (limits_charge): all
+ * buckets of an address, an item or of admission come to say the same. What others have let through before
+ * it was heard makes a bucket owe more than its burst, up to LIMITS_DEBT_MS more; so nothing is lost by
+ * hearing late, and over seconds all gateways together let through what one would. The user's layer is
+ * asked elsewhere (struct purchase_door).
+ *
  * Time comes in as now_ms, never goes back in the server, and may differ between edges by a turn. A
  * moment that lies further ahead than it could by LIMITS_SKEW_MS is a clock that was set back: it is
  * forgotten, so that nobody waits for the old time to come again.
@@ -40,6 +47,7 @@ enum {
     LIMITS_PAGE_SHARE = 8,
     LIMITS_BURST_MS = 100,
     LIMITS_SKEW_MS = 60 * 1000,
+    LIMITS_DEBT_MS = LIMITS_SKEW_MS / 2, /* what others have let through never looks like a clock set back */
     LIMITS_WAIT_MAX_MS = LIMITS_WINDOW_MAX_MS,
 };
 
@@ -55,6 +63,7 @@ struct limits_config {
     uint32_t user_requests_max; /* the most that limits_set may ask for */
     uint32_t v6_bits;           /* address_group */
     struct hash_key key;        /* made at start, secret */
+    bool shared;                /* memory for what limits_join needs */
     struct limits_rates rates;
 };
 
@@ -69,6 +78,18 @@ uint64_t limits_evicted(const struct limits *limits);
  * is exchanged on its own: while this runs a request may see some new and some old ones. */
 void limits_set(struct limits *limits, const struct limits_rates *rates);
 void limits_get(const struct limits *limits, struct limits_rates *rates);
+
+/* Before the threads run, of one that was created for it: other gateways have the same key, and are told
+ * what is let through here. */
+void limits_join(struct limits *limits, struct hash_key key);
+/* What another gateway has let through. */
+enum limits_layer { LIMITS_ADDRESS, LIMITS_ITEM, LIMITS_ADMISSION, LIMITS_LAYERS };
+struct limits_use {
+    enum limits_layer layer;
+    uint64_t name; /* of an address: a keyed hash, the same at all gateways; of an item: its number; else 0 */
+    uint64_t amount; /* of an address: LIMITS_PAGE_SHARE for a request, 1 for a page; else ns of its pace */
+};
+void limits_charge(struct limits *limits, const struct limits_use *use, uint64_t now_ms);
 
 /* Each asks and, if it answers 0, has counted. Otherwise it is refused, and the answer is how long to
  * wait at least, in ms (1 … LIMITS_WAIT_MAX_MS). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* funnel/limits_parts.h: what limits.c and limits_user.c share. */
+/* funnel/limits_parts.h: what limits.c, limits_user.c and limits_uses.c share. */
 #ifndef STAMPEDE_FUNNEL_LIMITS_PARTS_H
 #define STAMPEDE_FUNNEL_LIMITS_PARTS_H
 
@@ -7,6 +7,7 @@
 #include "base/cipher.h"
 #include "base/metrics.h"
 #include "funnel/limits.h"
+#include "funnel/limits_uses.h"
 
 enum {
     LINE_ROWS = 4,
@@ -41,6 +42,8 @@ struct limits {
     /* What limits_set writes. The address's two are one word: they belong together. */
     alignas(64) _Atomic uint64_t address_rate; /* burst × interval, over interval, in units */
     _Atomic uint32_t address_per_s, address_burst, user_requests, user_window_ms, admission_per_s;
+    struct limits_uses *uses; /* NULL: nobody is told what is let through */
+    struct hash_key shared_key;
 };
 
 #define REFUSED(variable, layer) \

@@ -6,7 +6,9 @@
  * guessing within bounds are the failures, counted by user and by address.
  *
  * Neither outlives the process, so a challenge doesn't either: it names the process that gave it
- * by a random number, and all others refuse it, used or not. No clock has a say in that. */
+ * by a random number, and all others refuse it, used or not. No clock has a say in that. Where several
+ * gateways share what was spent, the number is theirs together, and `spent` is not looked at
+ * (human_judge_shared). Tries at a picture are counted by each of them. */
 #include "funnel/human/human.h"
 
 #include "base/address.h"
@@ -250,17 +252,21 @@ static uint64_t mark_of(
     return hash_siphash(human->keys->spent, text, sizeof text);
 }
 
-static enum human_answer spend(
-    const struct human *human, const struct human_visit *visit, uint64_t mark, uint32_t expires_s)
+static enum human_answer spend(const struct human *human, const struct human_visit *visit,
+    uint64_t mark, uint32_t expires_s, struct human_mark *shared)
 {
     static const enum human_answer answers[] = {
         [SPENT_FRESH] = HUMAN_PASSED, [SPENT_AGAIN] = HUMAN_SPENT, [SPENT_FULL] = HUMAN_CROWDED
     };
+    if (shared != NULL) {
+        *shared = (struct human_mark){ mark != 0 ? mark : 1, expires_s };
+        return HUMAN_TO_ASK;
+    }
     return answers[spent_take(human->spent, mark, expires_s, now_s(visit))];
 }
 
-static enum human_answer pow_judge(
-    const struct human *human, const struct human_visit *visit, struct span payload)
+static enum human_answer pow_judge(const struct human *human, const struct human_visit *visit,
+    struct span payload, struct human_mark *shared)
 {
     struct altcha_challenge challenge;
     switch (altcha_check(
@@ -268,8 +274,8 @@ static enum human_answer pow_judge(
     case ALTCHA_SOLVED:
         if (challenge.start != human->start)
             return HUMAN_OLD;
-        return spend(human, visit,
-            mark_of(human, HUMAN_POW, challenge.nonce, sizeof challenge.nonce, 0), challenge.expires_s);
+        return spend(human, visit, mark_of(human, HUMAN_POW, challenge.nonce, sizeof challenge.nonce, 0),
+            challenge.expires_s, shared);
     case ALTCHA_MALFORMED:
         return HUMAN_MALFORMED;
     case ALTCHA_FORGED:
@@ -327,13 +333,13 @@ static bool question_push(const struct human *human, const struct human_visit *v
 
 /* The first time the question is asked, once; the same sent again hears what came of it. */
 static enum human_answer outside_judge(const struct human *human, const struct human_visit *visit,
-    const struct puzzle *puzzle, struct span response)
+    const struct puzzle *puzzle, struct span response, struct human_mark *shared)
 {
     struct spent *verdicts = human->outside->verdicts;
     const uint64_t asked = outside_mark(human, puzzle, MARK_ASKED);
     const uint64_t blamed = outside_mark(human, puzzle, MARK_BLAMED);
     if (spent_seen(verdicts, outside_mark(human, puzzle, MARK_PERSON)))
-        return spend(human, visit, outside_mark(human, puzzle, 0), puzzle->expires_s);
+        return spend(human, visit, outside_mark(human, puzzle, 0), puzzle->expires_s, shared);
     if (spent_seen(verdicts, outside_mark(human, puzzle, MARK_NONE)))
         return HUMAN_AWAY;
     if (spent_seen(verdicts, outside_mark(human, puzzle, MARK_MACHINE)))
@@ -365,8 +371,8 @@ static bool puzzle_accepted(
     return kind == visit->asked && (seen & SOLUTION_RESPONSE) == 0;
 }
 
-static enum human_answer puzzle_judge(
-    const struct human *human, const struct human_visit *visit, const struct solution *solution)
+static enum human_answer puzzle_judge(const struct human *human, const struct human_visit *visit,
+    const struct solution *solution, struct human_mark *shared)
 {
     struct puzzle puzzle;
     const enum puzzle_answer read =
@@ -379,7 +385,7 @@ static enum human_answer puzzle_judge(
         return HUMAN_OLD;
     if (puzzle.kind == PUZZLE_OUTSIDE)
         return solution->response.size > 0 && solution->response.size <= HUMAN_RESPONSE_MAX
-            ? outside_judge(human, visit, &puzzle, solution->response)
+            ? outside_judge(human, visit, &puzzle, solution->response, shared)
             : HUMAN_MALFORMED;
     if (!try_take(human, visit, &puzzle))
         return HUMAN_SPENT;
@@ -389,10 +395,25 @@ static enum human_answer puzzle_judge(
     if (!fits)
         return HUMAN_FAILED;
     return spend(human, visit, mark_of(human, puzzle.kind, &puzzle.nonce, sizeof puzzle.nonce, 0),
-        puzzle.expires_s);
+        puzzle.expires_s, shared);
+}
+
+void human_told(const struct human *human, const struct human_visit *visit, enum human_answer answer)
+{
+    if (answer == HUMAN_PASSED)
+        suspicion_add(human->passes, visit->source, 1, now_s(visit));
+    if (answer == HUMAN_FAILED) /* a repeated one is worth nothing to anybody, and may be a lost answer */
+        failure_note(human, visit);
+    metric_add(&answer_metrics[answer], 1);
 }
 
 enum human_answer human_judge(const struct human *human, const struct human_visit *visit, struct span body)
+{
+    return human_judge_shared(human, visit, body, NULL);
+}
+
+enum human_answer human_judge_shared(const struct human *human, const struct human_visit *visit,
+    struct span body, struct human_mark *mark)
 {
     struct solution solution;
     invariant(visit->asked != HUMAN_NONE);
@@ -400,12 +421,9 @@ enum human_answer human_judge(const struct human *human, const struct human_visi
     if (answer == HUMAN_PASSED && human_refused(human, visit))
         answer = HUMAN_REFUSED;
     else if (answer == HUMAN_PASSED)
-        answer = solution.pow.data != NULL ? pow_judge(human, visit, solution.pow)
-                                           : puzzle_judge(human, visit, &solution);
-    if (answer == HUMAN_PASSED)
-        suspicion_add(human->passes, visit->source, 1, now_s(visit));
-    if (answer == HUMAN_FAILED) /* a repeated one is worth nothing to anybody, and may be a lost answer */
-        failure_note(human, visit);
-    metric_add(&answer_metrics[answer], 1);
+        answer = solution.pow.data != NULL ? pow_judge(human, visit, solution.pow, mark)
+                                           : puzzle_judge(human, visit, &solution, mark);
+    if (answer != HUMAN_TO_ASK)
+        human_told(human, visit, answer);
     return answer;
 }

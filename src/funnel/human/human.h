@@ -69,7 +69,8 @@ struct human {
     uint32_t edge;                       /* whose shelf of the pool */
     uint32_t pow_hashes;                 /* that solving takes, without any suspicion */
     uint32_t life_s;                     /* of a challenge */
-    uint32_t start; /* a random number of this process, the same for all its edges */
+    /* Which processes accept a challenge: a number of this one, or of all that share used marks. */
+    uint32_t start;
 };
 struct human_visit {
     enum human_check asked; /* by the sale; not HUMAN_NONE */
@@ -93,6 +94,7 @@ enum human_answer {
     HUMAN_AWAY,      /* the service outside gave no verdict */
     HUMAN_REFUSED,   /* too many failures of the user or the address: not looked at */
     HUMAN_ANSWERS,
+    HUMAN_TO_ASK = HUMAN_ANSWERS, /* human_judge_shared only: good, and perhaps used before */
 };
 
 /* Whether the user or the address has failed so often that nothing is given or looked at for now. */
@@ -103,6 +105,16 @@ void human_challenge(const struct human *human, const struct human_visit *visit,
 /* Judges the body of a request for a pass, spends the challenge, and counts (stampede_human_total). */
 MUST_CHECK enum human_answer human_judge(
     const struct human *human, const struct human_visit *visit, struct span body);
+/* The same where other gateways accept the challenge too. HUMAN_TO_ASK: *mark must be used up over all of
+ * them, and what came of it is told to human_told. All other answers are told already. */
+struct human_mark {
+    uint64_t mark;
+    uint32_t expires_s;
+};
+MUST_CHECK enum human_answer human_judge_shared(const struct human *human,
+    const struct human_visit *visit, struct span body, struct human_mark *mark);
+/* Of the visit only who and when counts. */
+void human_told(const struct human *human, const struct human_visit *visit, enum human_answer answer);
 
 /* The name of what is asked for: the service's where one stands in for pictures. */
 const char *human_kind_name(const struct human *human, enum human_check asked);

@@ -2,8 +2,11 @@
 /* A pass that is good once, at the door. */
 #include "funnel/door.h"
 
+#include "base/address.h"
 #include "base/arena.h"
 #include "contract/board.h"
+#include "contract/command.h"
+#include "funnel/limits.h"
 #include "funnel/spent.h"
 #include "funnel/token.h"
 #include "tests/unit/base/unit.h"
@@ -158,6 +161,52 @@ static void the_once_of_a_pass_is_signed(void **state)
     assert_int_equal(pass_verify(&keys, span_of(once, sizeof once), NOW_MS, &pass), TOKEN_FORGED);
 }
 
+/* The inventory is asked together with the purchase: this door's own set does not count. */
+static void with_other_gateways_the_mark_goes_with_the_purchase(void **state)
+{
+    struct purchase_door asked;
+    (void)state;
+    door.shared = true;
+    in.pass = pass_for(1, true);
+    assert_int_equal(ask(), DOOR_GO);
+    const uint64_t mark = out.pass_mark;
+    assert_true(mark != 0);
+    assert_true(door_asks(&door, &out, &asked));
+    assert_true(asked.mark == mark && asked.requests == 0 && asked.window_ms == 0);
+    assert_true(asked.mark_until_ms > (NOW_S + 60) * UINT64_C(1000)); /* longer than anybody accepts it */
+    assert_int_equal(ask(), DOOR_GO);
+    assert_int_equal(out.pass_mark, mark);
+    assert_false(spent_seen(door.spent, mark));
+    in.pass = pass_for(2, true);
+    assert_int_equal(ask(), DOOR_GO);
+    assert_int_not_equal(out.pass_mark, mark);
+    in.pass = pass_for(1, false);
+    assert_int_equal(ask(), DOOR_GO);
+    assert_false(door_asks(&door, &out, &asked)); /* most purchases carry nothing */
+}
+
+static void with_other_gateways_the_users_limit_goes_with_the_purchase(void **state)
+{
+    struct purchase_door asked;
+    struct limits_rates rates = { .user_requests = 3, .user_window_ms = 5000 };
+    const struct limits_config config = {
+        .addresses = 8, .users = 8, .items = 4, .user_requests_max = 3, .rates = rates
+    };
+    (void)state;
+    assert_int_equal(limits_create(&door.limits, &config), STATUS_OK);
+    door.shared = true;
+    in.client = &(struct address){ .bytes = { 1 } };
+    in.pass = pass_for(1, false);
+    assert_int_equal(ask(), DOOR_GO);
+    assert_true(door_asks(&door, &out, &asked));
+    assert_true(asked.mark == 0 && asked.mark_until_ms == 0 && asked.requests == 3
+        && asked.window_ms == 5000);
+    rates.user_requests = 0; /* switched off */
+    limits_set(door.limits, &rates);
+    assert_false(door_asks(&door, &out, &asked));
+    limits_free(door.limits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +220,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             who_may_have_bought_hears_of_it_with_the_used_pass, open_door, close_door),
         cmocka_unit_test_setup_teardown(the_once_of_a_pass_is_signed, open_door, close_door),
+        cmocka_unit_test_setup_teardown(
+            with_other_gateways_the_mark_goes_with_the_purchase, open_door, close_door),
+        cmocka_unit_test_setup_teardown(
+            with_other_gateways_the_users_limit_goes_with_the_purchase, open_door, close_door),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

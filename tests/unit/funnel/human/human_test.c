@@ -160,6 +160,11 @@ static void work_is_accepted_once(void **state)
     const struct human_visit visit = visit_for(HUMAN_POW);
     challenge_get(&visit, HUMAN_POW);
     const struct span sent = pow_body();
+    struct human_mark mark = { 0 },
+                      again = { 0 }; /* where gateways share, another one says whether it is fresh */
+    assert_int_equal(human_judge_shared(&human, &visit, sent, &mark), HUMAN_TO_ASK);
+    assert_int_equal(human_judge_shared(&human, &visit, sent, &again), HUMAN_TO_ASK);
+    assert_true(mark.mark != 0 && mark.mark == again.mark && mark.expires_s == NOW_S + LIFE_S);
     assert_int_equal(human_judge(&human, &visit, sent), HUMAN_PASSED);
     assert_int_equal(human_judge(&human, &visit, sent), HUMAN_SPENT);
     assert_int_equal(human_judge(&human, &visit, sent), HUMAN_SPENT);
