@@ -49,7 +49,8 @@ enum status late_payment_turn(struct cashier *cashier, const struct payment *pay
     status = cashier->config.unit(cashier->config.context, payment, &order, &outcome);
     const bool answered = status == STATUS_OK && outcome.answer != ANSWER_UNAVAILABLE
         && outcome.answer != ANSWER_TOO_POPULAR && outcome.answer != ANSWER_IN_PROGRESS;
-    if (status == STATUS_BUSY) { /* however late it is: it may have its unit already */
+    /* However late it is: it may have its unit already, or get it in a moment. */
+    if (status == STATUS_BUSY || (answered && outcome.answer == ANSWER_DECIDING)) {
         cashier_look_by(&cashier->payments_look_ms, now_ms + CASHIER_LATE_AGAIN_MS);
         return STATUS_OK;
     }

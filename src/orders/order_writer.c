@@ -27,7 +27,7 @@ struct order_writer {
     struct position position;
     uint64_t applied_ms, retry_ms; /* last transaction; not before */
     uint32_t away_ms;              /* the present pause; 0: not away */
-    bool started, stopped;
+    bool started, stopped, hurry;
     bool queue_away; /* the pause is about the queue, not the store */
     char trouble[TEXT_BYTES];
 };
@@ -81,7 +81,14 @@ enum status order_writer_start(struct order_writer *writer)
         return STATUS_CONFLICT;
     status = queue->ops->seek(queue, writer->position);
     writer->started = status == STATUS_OK;
+    if (writer->started)
+        metric_set(&store_away, 0); /* one before it may have been stopped */
     return status;
+}
+
+void order_writer_hurry(struct order_writer *writer, bool hurry)
+{
+    writer->hurry = hurry;
 }
 
 void order_writer_use(struct order_writer *writer, struct order_store *store)
@@ -309,8 +316,8 @@ static void batch_apply(struct order_writer *writer, uint64_t now_ms, struct ord
 static uint64_t writer_due_ms(const struct order_writer *writer, uint64_t now_ms)
 {
     uint64_t due_ms = writer->retry_ms;
-    bool alone =
-        writer_waiting(writer) < writer->batch_max && writer->suspect == 0 && writer->first == 0;
+    bool alone = !writer->hurry && writer_waiting(writer) < writer->batch_max
+        && writer->suspect == 0 && writer->first == 0;
     if (alone && writer->applied_ms + ORDER_BATCH_WAIT_MS > due_ms)
         due_ms = writer->applied_ms + ORDER_BATCH_WAIT_MS;
     uint64_t farthest_ms =

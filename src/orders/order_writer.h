@@ -60,6 +60,8 @@ struct order_writer *order_writer_create(struct arena *arena, const struct order
  * keep what comes next any more; STATUS_CONFLICT: the store is ahead of the queue's end. Both mean:
  * one of them is too old. */
 MUST_CHECK enum status order_writer_start(struct order_writer *writer);
+/* Until it is told otherwise: small batches do not wait for company. */
+void order_writer_hurry(struct order_writer *writer, bool hurry);
 /* From its first turn on it writes by this store, which is the same database's. */
 void order_writer_use(struct order_writer *writer, struct order_store *store);
 MUST_CHECK enum status order_writer_turn(

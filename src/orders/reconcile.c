@@ -52,9 +52,7 @@ void reconcile_suspect(struct reconcile *reconcile, const struct suspect *suspec
         reconcile->unsure++;
         return;
     }
-    struct suspect *kept = &reconcile->suspects[reconcile->suspect_count++];
-    *kept = *suspect;
-    kept->seen = reconcile_log_end(reconcile);
+    reconcile->suspects[reconcile->suspect_count++] = *suspect;
 }
 
 /* ---- questions ---- */
@@ -79,6 +77,7 @@ static void questions_send(struct reconcile *reconcile)
             .command = { .time_ms = reconcile->now_ms,
                 .type = ticket ? COMMAND_ASK_TICKET : COMMAND_ASK_MINE,
                 .ask = { .ticket = question->ticket,
+                    .any_epoch = question->by_n,
                     .item = question->user.item,
                     .user = question->user.user } } };
         port->ops->commit(port);
@@ -217,8 +216,10 @@ static enum status phase_enter(struct reconcile *reconcile, enum phase phase)
     if (phase == PHASE_MONEY && status == STATUS_OK)
         status = reconcile_ops(reconcile)->money_last(
             reconcile->config.store, &reconcile->payment_last, &reconcile->reached.payment);
-    if (phase == PHASE_RECHECK)
+    if (phase == PHASE_RECHECK) {
         reconcile_ops(reconcile)->moment_end(reconcile->config.store);
+        status = reconcile_seen_mark(reconcile);
+    }
     return status;
 }
 
@@ -349,6 +350,8 @@ bool reconcile_begin(struct reconcile *reconcile, uint64_t now_ms, bool repair, 
     reconcile->now_ms = now_ms;
     reconcile->phase = PHASE_TICKETS;
     reconcile->last_ticket = 0;
+    reconcile->parts_known = reconcile->parts_too_many = false;
+    reconcile->part_at = 0;
     reconcile->rows_end = false;
     reconcile->item = (struct look_item){ 0 };
     reconcile->suspect_count = reconcile->rounds = reconcile->rest_waits = 0;

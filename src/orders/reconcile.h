@@ -4,14 +4,18 @@
  *
  * Orders move on the store thread and the inventory follows by stock events; so an order together
  * with its open events says which states of its ticket are right. The tickets are walked in slices;
- * what does not fit is looked at again, twice, each time after the database has come to the position
- * that the log had before: what was only in motion fits by then. Sums inside the database are taken
- * from one moment of it and are exact at once. What has to agree between whole items is compared at
- * moments of rest; an item that never rests is counted as skipped, not as wrong.
+ * what does not fit is looked at again, twice, each time after database and inventory have come to the
+ * position that the other one had before: what was only in motion fits by then. Sums inside the database
+ * are taken from one moment of it and are exact at once. What has to agree between whole items is compared
+ * at moments of rest; an item that never rests is counted as skipped, not as wrong.
  *
  * A recent run looks only at what has changed since the last run that found nothing wrong: orders with higher
  * tickets, orders that stock events moved, their users and items, payments that were not over. Its cost does
  * not depend on history. It believes the sums that the store keeps, and leaves out the sums of all money.
+ *
+ * On many machines the logs are in the database, one for each partition, and the inventory is what this
+ * process has followed of them (inventory/redis/replica.h). A position is the number of records of all
+ * partitions there: where the sums agree, each partition does, because what is followed is never ahead.
  *
  * Thread: the store thread only; a turn does one slice. Memory: one arena, at create.
  * Errors: a store or inventory that is away ends the run, and the report says so. */
@@ -32,6 +36,7 @@ enum {
     RECONCILE_ROUND_MS = 30,       /* between two looks at a suspect */
     RECONCILE_ANSWER_MS = 10000,   /* for answers of the inventory, or a position of the store */
     RECONCILE_REST_WAITS_MAX = 50, /* turns that a run waits for moments of rest */
+    RECONCILE_PARTS_MAX = 4096,    /* with more partitions, each run looks at everything */
 };
 
 enum reconcile_state { RECONCILE_NEVER, RECONCILE_RUNNING, RECONCILE_DONE, RECONCILE_FAILED };
@@ -40,7 +45,7 @@ struct reconcile_report {
     bool repair;
     bool recent; /* only what has changed since the last run that found nothing */
     uint64_t started_ms, ended_ms;
-    struct position position;                          /* of the database, when it began */
+    struct position position; /* of the database, when it began; many machines: of partition 0, all records */
     uint64_t orders, users, counters, payments, items; /* looked at */
     uint32_t skipped;         /* items that never rested, suspects that never stood still */
     uint32_t found, repaired; /* all, also those that did not fit */
@@ -53,7 +58,8 @@ struct reconcile_config {
     struct order_store *store;
     struct inventory_port *port; /* its own */
     const struct board *board;
-    uint32_t part;                                                  /* whose inventory it is */
+    uint32_t part;   /* whose inventory it is */
+    bool partitions; /* many machines: it is that of all partitions */
     void (*repaired)(void *context, const struct finding *finding); /* after its commit */
     void *context;
 };

@@ -3,6 +3,7 @@
 #ifndef STAMPEDE_ORDERS_RECONCILE_PARTS_H
 #define STAMPEDE_ORDERS_RECONCILE_PARTS_H
 
+#include "contract/ticket_number.h"
 #include "orders/reconcile.h"
 
 enum phase {
@@ -22,6 +23,7 @@ enum { STRIKES = 2 };
 struct question {
     enum question_kind kind;
     bool answered, has_row;
+    bool by_n; /* the ticket's epoch is not known */
     struct look_order row;
     struct look_user user;
     ticket_number ticket;
@@ -31,16 +33,22 @@ struct question {
 struct suspect {
     enum question_kind kind;
     uint32_t strikes;
+    bool by_n; /* a gap between orders: the ticket's epoch is not known yet */
     ticket_number ticket;
     item_id item;
     user_id user;
-    uint64_t seen; /* the seq of the log's end when it was looked at last */
+};
+
+/* The tickets of a partition; one machine has one. */
+struct reconcile_part {
+    uint32_t part;
+    ticket_number clean, reached; /* of the last order: in the last clean run; in this one, if it is */
+    uint64_t clean_seq, told_seq; /* records that the database had when the run began */
 };
 
 /* Where a run has been that found nothing wrong: what came before is not looked at again. */
 struct reconcile_clean {
     bool known;
-    ticket_number ticket;
     uint64_t event, payment;
 };
 enum { ITEM_WORDS = (ITEMS_LIMIT + 63) / 64 };
@@ -56,8 +64,13 @@ struct reconcile {
     struct suspect suspects[RECONCILE_SUSPECTS_MAX];
     uint32_t suspect_count, rounds;
     uint64_t round_ms;
+    uint64_t seen; /* the position of log or database, whichever was ahead, at the last look at suspects */
     /* where the walks are */
+    struct reconcile_part parts[RECONCILE_PARTS_MAX]; /* ascending */
+    uint32_t part_count, part_at;
+    bool parts_known, parts_too_many;
     ticket_number last_ticket;
+    uint32_t last_n; /* of the partition in hand */
     bool rows_end;
     struct look_item item;
     bool item_first;
@@ -94,12 +107,15 @@ static inline uint64_t reconcile_log_end(const struct reconcile *reconcile)
     return atomic_load_explicit(&reconcile->config.board->durable_lsn, memory_order_relaxed);
 }
 
-static inline enum status reconcile_store_position(
-    const struct reconcile *reconcile, struct position *position)
-{
-    struct order_store *store = reconcile->config.store;
-    return store->ops->applied(store, reconcile->config.part, position);
-}
+/* reconcile_positions.c: how far the database is. */
+MUST_CHECK enum status reconcile_store_position(
+    const struct reconcile *reconcile, struct position *position);
+/* Database and log have come to where the other one is now; *there: both have by now. */
+MUST_CHECK enum status reconcile_seen_mark(struct reconcile *reconcile);
+MUST_CHECK enum status reconcile_seen_reached(const struct reconcile *reconcile, bool *there);
+/* The partitions whose tickets a run walks. */
+MUST_CHECK enum status reconcile_parts_read(struct reconcile *reconcile);
+void reconcile_parts_clean(struct reconcile *reconcile); /* the run has found nothing */
 
 /* reconcile.c */
 void reconcile_finding(struct reconcile *reconcile, const struct finding *seed,

@@ -79,7 +79,6 @@ void reconcile_recent_begin(struct reconcile *reconcile)
     memset(reconcile->changed, 0, sizeof reconcile->changed);
     if (reconcile->report.recent) {
         memcpy(reconcile->changed, reconcile->unrested, sizeof reconcile->changed);
-        reconcile->last_ticket = clean->ticket;
         reconcile->event = clean->event;
         reconcile->payment = clean->payment;
     }
@@ -100,12 +99,14 @@ void reconcile_clean_take(struct reconcile *reconcile)
 {
     const struct reconcile_report *report = &reconcile->report;
     bool clean = report->state == RECONCILE_DONE && reconcile->unsure == 0
-        && report->found == report->count && reconcile->reached.known;
+        && report->found == report->count && reconcile->reached.known && !reconcile->parts_too_many;
     for (uint32_t i = 0; i < report->count && clean; i++)
         clean = finding_waits(&report->findings[i]);
-    if (clean)
+    if (clean) {
         reconcile->clean = reconcile->reached;
-    else if (report->recent) /* it is looked at again, all of it */
+        reconcile_parts_clean(reconcile);
+    } else if (report->recent) { /* it is looked at again, all of it */
         for (uint32_t i = 0; i < ITEM_WORDS; i++)
             reconcile->unrested[i] |= reconcile->changed[i];
+    }
 }

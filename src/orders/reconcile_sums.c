@@ -94,7 +94,8 @@ static enum status item_rests(
     const bool known = board_read(reconcile->config.board, now->item.id, view);
     if (!known)
         view->item = 0;
-    *rests = reconcile_log_end(reconcile) == before;
+    status = reconcile_store_position(reconcile, &position); /* others write, too */
+    *rests = reconcile_log_end(reconcile) == before && position.seq == before;
     return status;
 }
 

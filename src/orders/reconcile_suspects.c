@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A row that did not fit is looked at again. It is a finding when it stood still and did not fit twice,
- * each time with the database at the position that the log had at the look before. */
+ * each time with database and log at the position that the other one had at the look before. */
 #include "orders/reconcile_parts.h"
 
 #include "contract/order_state.h"
 
-/* All of them may be looked at again: the database has what the log had at the last look. */
+/* All of them may be looked at again: each side has what the other one had at the last look. */
 enum status reconcile_round_is_due(struct reconcile *reconcile, bool *due)
 {
-    struct position position = { 0 };
     *due = false;
     if (reconcile->now_ms < reconcile->round_ms)
         return STATUS_OK;
-    const enum status status = reconcile_store_position(reconcile, &position);
-    if (status != STATUS_OK)
+    const enum status status = reconcile_seen_reached(reconcile, due);
+    if (status != STATUS_OK || *due)
         return status;
-    for (uint32_t i = 0; i < reconcile->suspect_count; i++) {
-        if (position.seq < reconcile->suspects[i].seen)
-            return reconcile->now_ms < reconcile->give_up_ms ? STATUS_OK : STATUS_AWAY;
-    }
-    *due = true;
-    return STATUS_OK;
+    return reconcile->now_ms < reconcile->give_up_ms ? STATUS_OK : STATUS_AWAY;
 }
 
 static enum status question_read(struct reconcile *reconcile, const struct suspect *suspect,
@@ -38,17 +32,17 @@ enum status reconcile_round_begin(struct reconcile *reconcile)
 {
     reconcile_questions_begin(reconcile);
     for (uint32_t i = 0; i < reconcile->suspect_count && i < RECONCILE_SLICE; i++) {
-        struct suspect *suspect = &reconcile->suspects[i];
+        const struct suspect *suspect = &reconcile->suspects[i];
         struct question *question = reconcile_question(reconcile, suspect->kind);
         question->ticket = suspect->ticket;
+        question->by_n = suspect->by_n;
         question->suspect = i;
         const enum status status =
             question_read(reconcile, suspect, &question->row, &question->user, &question->has_row);
         if (status != STATUS_OK)
             return status;
-        suspect->seen = reconcile_log_end(reconcile);
     }
-    return STATUS_OK;
+    return reconcile_seen_mark(reconcile);
 }
 
 static const char *ticket_text(const struct outcome *outcome)
@@ -112,6 +106,11 @@ static bool question_stood_still(const struct question *before, const struct que
                 && before->row.open == after->row.open && before->row.confirmed == after->row.confirmed));
 }
 
+static bool outcome_has_ticket(const struct outcome *outcome)
+{
+    return outcome->answer == ANSWER_FOUND || outcome->answer == ANSWER_FORGOTTEN;
+}
+
 /* The row before and after the question was out: only what stood still counts. */
 static enum status suspect_look(struct reconcile *reconcile, struct question *question, bool *gone)
 {
@@ -119,6 +118,11 @@ static enum status suspect_look(struct reconcile *reconcile, struct question *qu
     const struct question before = *question;
     bool dead = false;
     uint8_t step;
+    if (suspect->by_n && outcome_has_ticket(&question->outcome)) { /* next time by its whole number */
+        suspect->by_n = false;
+        suspect->ticket = question->outcome.ticket;
+        return STATUS_OK;
+    }
     enum status status =
         question_read(reconcile, suspect, &question->row, &question->user, &question->has_row);
     if (status == STATUS_OK && suspect->kind == QUESTION_TICKET && !question->has_row)

@@ -2,42 +2,125 @@
 /* Every order against its ticket, and the tickets that have no order. */
 #include "orders/reconcile_parts.h"
 
-static enum status gap_look(struct reconcile *reconcile, ticket_number from, ticket_number to)
+/* Tickets of a partition that no order has. Their epoch is not known: the inventory is asked by their n. */
+static enum status gap_look(struct reconcile *reconcile, uint32_t part, uint32_t from, uint32_t to)
 {
-    for (ticket_number ticket = from; ticket < to && ticket < from + RECONCILE_GAP_MAX; ticket++) {
+    for (uint32_t n = from; n < to && n - from < RECONCILE_GAP_MAX; n++) {
+        const struct suspect suspect = { .kind = QUESTION_TICKET,
+            .ticket = ticket_number_make(&(struct ticket_parts){ .part = part, .n = n }),
+            .by_n = part != PART_EMBEDDED };
         bool dead = false;
         const enum status status =
-            reconcile_ops(reconcile)->dead(reconcile->config.store, ticket, &dead);
+            reconcile_ops(reconcile)->dead(reconcile->config.store, suspect.ticket, &dead);
         if (status != STATUS_OK)
             return status;
         if (!dead)
-            reconcile_suspect(reconcile, &(struct suspect){ .kind = QUESTION_TICKET, .ticket = ticket });
+            reconcile_suspect(reconcile, &suspect);
     }
     return STATUS_OK;
+}
+
+/* ---- the walk: by partition and number ---- */
+
+static bool part_rests(const struct reconcile *reconcile, const struct reconcile_part *part)
+{
+    return reconcile->config.partitions && part->clean_seq == part->told_seq;
+}
+
+/* A whole run goes through all orders, a recent one begins where the last clean run was in this partition. */
+static void part_enter(struct reconcile *reconcile)
+{
+    const bool recent = reconcile->report.recent;
+    struct ticket_parts parts;
+    while (recent && reconcile->part_at < reconcile->part_count
+        && part_rests(reconcile, &reconcile->parts[reconcile->part_at]))
+        reconcile->part_at++;
+    reconcile->last_n = 0;
+    if (!recent || reconcile->part_at == reconcile->part_count)
+        return;
+    const struct reconcile_part *part = &reconcile->parts[reconcile->part_at];
+    reconcile->last_n = ticket_number_split(part->clean, &parts) ? parts.n : 0;
+    reconcile->last_ticket = part->clean > 0 ? part->clean : (ticket_number)part->part << TICKET_PART_AT;
+}
+
+/* Behind its last order there may be tickets that have none. Many partitions share the room for suspects. */
+static enum status part_leave(struct reconcile *reconcile)
+{
+    const uint32_t part = reconcile->parts[reconcile->part_at].part, next = reconcile->last_n + 1;
+    const uint32_t share = (RECONCILE_GAP_MAX - 1) / reconcile->part_count;
+    reconcile->part_at++;
+    const enum status status = gap_look(reconcile, part, next, next + (share == 0 ? 1 : share));
+    part_enter(reconcile);
+    return status;
+}
+
+/* *other: the row is of a partition that comes later in a recent run. */
+static enum status row_pass(struct reconcile *reconcile, const struct look_order *row, bool *other)
+{
+    const ticket_number ticket = row->order.ticket;
+    const uint32_t of = ticket_part(ticket);
+    struct ticket_parts parts;
+    enum status status = STATUS_OK;
+    *other = reconcile->report.recent && of != reconcile->parts[reconcile->part_at].part;
+    if (*other)
+        return STATUS_OK;
+    while (status == STATUS_OK && reconcile->part_at < reconcile->part_count
+        && reconcile->parts[reconcile->part_at].part < of)
+        status = part_leave(reconcile);
+    reconcile->last_ticket = ticket;
+    struct reconcile_part *part = &reconcile->parts[reconcile->part_at];
+    if (status != STATUS_OK || reconcile->part_at == reconcile->part_count || part->part != of
+        || !ticket_number_split(ticket, &parts))
+        return status;
+    status = gap_look(reconcile, of, reconcile->last_n + 1, parts.n);
+    reconcile->last_n = parts.n;
+    part->reached = ticket;
+    return status;
+}
+
+static enum status rows_pass(struct reconcile *reconcile, uint32_t count)
+{
+    bool other = false;
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        const struct look_order *row = &reconcile->rows.orders[i];
+        status = row_pass(reconcile, row, &other);
+        if (other)
+            break;
+        struct question *question = reconcile_question(reconcile, QUESTION_TICKET);
+        question->ticket = row->order.ticket;
+        question->row = *row;
+        question->has_row = true;
+        reconcile->row_count++;
+    }
+    const bool end = other || count < RECONCILE_SLICE;
+    do { /* a recent run leaves one partition, a whole one all that are left */
+        if (status == STATUS_OK && end && reconcile->part_at < reconcile->part_count)
+            status = part_leave(reconcile);
+    } while (status == STATUS_OK && end && !reconcile->report.recent
+        && reconcile->part_at < reconcile->part_count);
+    reconcile->rows_end = end && reconcile->part_at == reconcile->part_count;
+    return status;
 }
 
 enum status reconcile_tickets_read(struct reconcile *reconcile)
 {
     uint32_t count = 0;
+    enum status status = STATUS_OK;
     reconcile_questions_begin(reconcile);
-    enum status status = reconcile_ops(reconcile)->orders(reconcile->config.store,
-        reconcile->last_ticket, reconcile->rows.orders, RECONCILE_SLICE, &count);
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        const struct look_order *row = &reconcile->rows.orders[i];
-        struct question *question = reconcile_question(reconcile, QUESTION_TICKET);
-        question->ticket = row->order.ticket;
-        question->row = *row;
-        question->has_row = true;
-        status = gap_look(reconcile, reconcile->last_ticket + 1, row->order.ticket);
-        reconcile->last_ticket = row->order.ticket;
+    reconcile->row_count = 0;
+    if (!reconcile->parts_known) {
+        status = reconcile_parts_read(reconcile);
+        part_enter(reconcile);
     }
-    reconcile->row_count = count;
-    reconcile->reached.ticket = reconcile->last_ticket;
-    reconcile->rows_end = count < RECONCILE_SLICE;
-    if (status == STATUS_OK && reconcile->rows_end)
-        status = gap_look(
-            reconcile, reconcile->last_ticket + 1, reconcile->last_ticket + RECONCILE_GAP_MAX);
-    return status;
+    if (status == STATUS_OK && reconcile->report.recent && reconcile->part_at == reconcile->part_count) {
+        reconcile->rows_end = true;
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK)
+        status = reconcile_ops(reconcile)->orders(reconcile->config.store, reconcile->last_ticket,
+            reconcile->rows.orders, RECONCILE_SLICE, &count);
+    return status == STATUS_OK ? rows_pass(reconcile, count) : status;
 }
 
 /* Checks one row of the database by itself. */

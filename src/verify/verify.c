@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify/verify.c: arguments, opening, the one pass over the journal, and the verdict. */
+/* verify/verify.c: arguments, which kind of logs there are, and the verdict. */
 #include "verify/verify_parts.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/time_text.h"
-#include "journal/segment.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     FIRST_FULL_CHECK = 1 << 16, /* records */
@@ -22,11 +16,6 @@ enum {
      * are faster, so they are tried first. */
     BYTES_PER_TICKET = 64,
     BYTES_PER_LISTED_TICKET = 14,
-    TICKETS_MOST = 1000 * 1000 * 1000,
-    BYTES_PER_ARRIVAL = 26, /* at least, in the log */
-    END_TRIES = 5,
-    END_WAIT_MS = 50,
-    SEGMENT_BYTES_STANDARD = 64 * 1024 * 1024,
 };
 
 void verify_fail(struct verify *verify, enum verify_check_id id, const char *format, ...)
@@ -48,109 +37,18 @@ void verify_skip(struct verify *verify, enum verify_check_id id, const char *why
     snprintf(check->what, sizeof check->what, "%s", why);
 }
 
-/* The server holds an exclusive lock while it runs. Asking takes a shared one for a moment. */
-static bool server_runs(const char *folder)
+/* What is kept beside the engines. */
+static enum status histories_open(struct verify *verify)
 {
-    char path[CONFIG_TEXT + 32];
-    snprintf(path, sizeof path, "%s/lock", folder);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    const bool held = flock(fd, LOCK_SH | LOCK_NB) != 0;
-    close(fd);
-    return held;
-}
-
-struct file_sizes {
-    struct disk *disk;
-    uint64_t bytes, files;
-};
-
-static void size_add(void *context, const char *name)
-{
-    struct file_sizes *sizes = context;
-    disk_file file;
-    uint64_t bytes = 0;
-    if (sizes->disk->ops->open(sizes->disk, name, DISK_READ, &file) != STATUS_OK)
-        return;
-    if (sizes->disk->ops->size(sizes->disk, file, &bytes) == STATUS_OK)
-        sizes->bytes += bytes;
-    sizes->files++;
-    sizes->disk->ops->close(sizes->disk, file);
-}
-
-/* Tables large enough for anything that these files can say; memory is only used where it is
- * touched. */
-static enum status tables_open(struct verify *verify, uint32_t bytes_per_ticket)
-{
-    struct disk *disk = verify->folder.journal;
-    struct file_sizes segments = { .disk = disk }, snapshots = { .disk = disk };
-    enum status status = disk->ops->list(disk, SEGMENT_PREFIX, size_add, &segments);
-    if (status == STATUS_OK)
-        status = disk->ops->list(disk, "snapshot-", size_add, &snapshots);
-    if (status != STATUS_OK)
-        return status;
-    verify->segments = segments.files;
-    verify->segment_bytes = segments.bytes;
-    uint64_t tickets =
-        segments.bytes / bytes_per_ticket + snapshots.bytes / sizeof(struct ticket_row) + 1024;
-    if (tickets > TICKETS_MOST)
-        tickets = TICKETS_MOST;
-    uint64_t places =
-        segments.bytes / BYTES_PER_ARRIVAL + snapshots.bytes / sizeof(struct place_row) + 1024;
-    if (places > TICKETS_MOST)
-        places = TICKETS_MOST;
-    verify->config = (struct engine_config){
-        .items_max = ITEMS_LIMIT, .sales_max = SALES_LIMIT, .tickets_max = tickets, .places_max = places
-    };
     const size_t bytes = ITEMS_LIMIT * (sizeof *verify->items + sizeof *verify->at_counts)
         + VERIFY_EVENTS_MAX * sizeof *verify->events + 4096;
-    status = arena_open(&verify->arena, bytes);
+    const enum status status = arena_open(&verify->arena, bytes);
     if (status != STATUS_OK)
         return status;
     verify->items = arena_take(&verify->arena, ITEMS_LIMIT, sizeof *verify->items);
     verify->at_counts = arena_take(&verify->arena, ITEMS_LIMIT, sizeof *verify->at_counts);
     verify->events = arena_take(&verify->arena, VERIFY_EVENTS_MAX, sizeof *verify->events);
     return STATUS_OK;
-}
-
-/* A mark for every number that was given or will be: those of the snapshot that replay begins with, and
- * as many as the log has room for. */
-static enum status marks_open(struct verify *verify)
-{
-    verify->marks_end = verify->engine.tickets.last + verify->config.tickets_max + 1;
-    const enum status status = arena_open(&verify->marks_arena, verify->marks_end + 4096);
-    if (status == STATUS_OK)
-        verify->marks = arena_take(&verify->marks_arena, verify->marks_end, 1);
-    return status;
-}
-
-static enum status folder_open(struct verify *verify, uint32_t bytes_per_ticket, char error[CONFIG_ERROR])
-{
-    const struct verify_options *options = verify->options;
-    char path[CONFIG_TEXT + 32];
-    struct stat entry;
-    snprintf(path, sizeof path, "%s/journal", options->folder);
-    if (strlen(options->folder) >= CONFIG_TEXT || stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode)) {
-        snprintf(error, CONFIG_ERROR, "%.150s is not a data folder: it has no journal", options->folder);
-        return STATUS_NOT_FOUND;
-    }
-    enum status status = data_folder_open(&verify->folder, options->folder, DATA_LOOK, error);
-    if (status != STATUS_OK)
-        return status;
-    verify->running = server_runs(options->folder);
-    verify->journal = (struct journal_config){ .disk = verify->folder.journal,
-        .data_id = verify->folder.data_id,
-        .segment_bytes = SEGMENT_BYTES_STANDARD,
-        .batch_bytes = JOURNAL_BATCH_MAX };
-    status = funnel_keys_derive(&verify->keys, verify->folder.master, sizeof verify->folder.master);
-    invariant(status == STATUS_OK);
-    status = tables_open(verify, bytes_per_ticket);
-    if (status == STATUS_OK)
-        status = verify_snapshots_list(verify);
-    if (status != STATUS_OK)
-        snprintf(error, CONFIG_ERROR, "journal folder: %s", status_name(status));
-    return status;
 }
 
 static void user_choose(struct verify *verify)
@@ -163,94 +61,10 @@ static void user_choose(struct verify *verify)
         verify->user = funnel_user_id(&verify->keys, text);
 }
 
-/* All of the log if it is kept; else the oldest snapshot from which the rest can be replayed.
- * `from` NULL in the answer: the snapshot is of the very position before the oldest record. */
-static enum status start_choose(
-    struct verify *verify, struct journal_position *position, const struct journal_position **from)
+/* The others look at the database alone. */
+static bool check_needs_logs(uint32_t id)
 {
-    uint64_t before_first = 0;
-    *position = (struct journal_position){ 0 };
-    *from = position;
-    enum status status = journal_oldest(verify->folder.journal, &before_first);
-    if (status != STATUS_OK || before_first == 0)
-        return status == STATUS_OK ? engine_open(&verify->engine, &verify->config) : status;
-    for (uint32_t i = 0; i < verify->snapshot_count; i++) {
-        if (verify->snapshots[i].lsn < before_first)
-            continue;
-        if (verify_snapshot_load(verify, &verify->snapshots[i], &verify->engine, position) == STATUS_OK) {
-            verify->from_snapshot = true;
-            verify->start = position->lsn;
-            *from = position->lsn == before_first ? NULL : position;
-            return STATUS_OK;
-        }
-        engine_close(&verify->engine);
-    }
-    snprintf(verify->recovery.damage.what, sizeof verify->recovery.damage.what,
-        "the log is kept from position %" PRIu64 " on, and no snapshot to begin with is readable",
-        before_first + 1);
-    return STATUS_CORRUPT;
-}
-
-static void tickets_recount(struct verify *verify)
-{
-    const struct tickets *tickets = &verify->engine.tickets;
-    verify->tickets = tickets->last;
-    for (uint64_t i = 0; i < tickets->rows_end; i++)
-        if (tickets->rows[i].used)
-            verify->items[tickets->rows[i].item].tickets++;
-}
-
-/* Beside a running server: the end as it is now. What looks like damage there may be a batch on its
- * way; it is damage if the log does not grow past it. */
-static enum status end_find(struct verify *verify, const struct journal_position *from, uint64_t *until)
-{
-    struct journal_recovery look;
-    uint64_t last = 0;
-    enum status status = STATUS_CORRUPT;
-    for (int attempt = 0; attempt < END_TRIES; attempt++) {
-        status = journal_scan(&verify->journal, from, NULL, NULL, &look);
-        if (status != STATUS_CORRUPT || (attempt > 0 && look.end.lsn == last))
-            break;
-        last = look.end.lsn;
-        usleep(END_WAIT_MS * 1000);
-    }
-    *until = look.end.lsn;
-    if (status != STATUS_OK)
-        verify->recovery = look;
-    return status;
-}
-
-static enum status journal_verify(struct verify *verify)
-{
-    struct journal_position position;
-    const struct journal_position *from;
-    uint64_t until = UINT64_MAX;
-    enum status status = start_choose(verify, &position, &from);
-    if (status == STATUS_OK && verify->running)
-        status = end_find(verify, from, &until);
-    if (status != STATUS_OK)
-        return status;
-    /* Every record asks tables that are far larger than what a processor's caches and page tables
-     * hold. */
-    arena_prefer_large_pages(&verify->engine.arena);
-    tickets_recount(verify);
-    status = marks_open(verify);
-    if (status != STATUS_OK)
-        return status;
-    verify->replay.engine = &verify->engine;
-    verify->full_check_at = FIRST_FULL_CHECK;
-    verify->progress_ns = clock_monotonic_ns();
-    if (until == 0) {
-        verify->recovery = (struct journal_recovery){ 0 };
-    } else {
-        status = journal_scan_until(
-            &verify->journal, from, until, verify_record, verify, &verify->recovery);
-    }
-    if (verify->recovery.end.lsn == 0 && status == STATUS_OK)
-        verify->recovery.end = position;
-    if (status == STATUS_OK)
-        verify_records_end(verify);
-    return status;
+    return id != CHECK_DATABASE && id != CHECK_DATA_ID && id != CHECK_MONEY && id != CHECK_AUDIT;
 }
 
 static void checks_settle(struct verify *verify, bool replayed)
@@ -264,8 +78,10 @@ static void checks_settle(struct verify *verify, bool replayed)
             verify_skip(verify, id, verify->store_what);
         else if (of_store && id > CHECK_POSITION && !verify->store_compared)
             verify_skip(verify, id, "the log was not read up to the database's position");
-        else if (!replayed && id != CHECK_DATA_ID && id != CHECK_DATABASE)
+        else if (!replayed && check_needs_logs(id))
             verify_skip(verify, id, "the log was not read to its end");
+        else if (verify->source.partitions && id == CHECK_SNAPSHOTS)
+            verify_skip(verify, id, "partitions have none");
         else
             check->ran = true;
     }
@@ -273,12 +89,15 @@ static void checks_settle(struct verify *verify, bool replayed)
 
 static void position_check(struct verify *verify)
 {
-    const lsn_t end = verify->recovery.end.lsn, position = verify->store_position.seq;
+    const lsn_t end = verify->recovery.end.lsn;
     if (verify->store == NULL)
         return;
-    verify->checks[CHECK_POSITION].looked = 1;
+    verify->checks[CHECK_POSITION].looked = verify->log_count;
     if (verify->store_data_id == 0 && end > 0)
         verify_fail(verify, CHECK_DATA_ID, "the database is new, but the journal ends at %" PRIu64, end);
+    if (verify->source.partitions)
+        return; /* each of them was looked at */
+    const lsn_t position = verify->log->state.seq;
     if (position > end)
         verify_fail(verify, CHECK_POSITION,
             "the journal is older than the database: it ends at %" PRIu64
@@ -291,11 +110,15 @@ static void position_check(struct verify *verify)
             position, verify->start + 1);
 }
 
+static bool is_damaged(const struct verify *verify, enum status status)
+{
+    return status != STATUS_OK && verify->folder_replay.what[0] == 0;
+}
+
 static void verdict_find(const struct verify *verify, enum status status, struct verify_verdict *verdict)
 {
     const struct journal_damage *damage = &verify->recovery.damage;
-    const bool damaged = status != STATUS_OK && verify->replay.what[0] == 0;
-    if (damaged) {
+    if (is_damaged(verify, status)) {
         verdict->result = VERIFY_DAMAGED;
         snprintf(verdict->text, sizeof verdict->text,
             "FAILED: journal damaged: %s at byte %" PRIu64 ": %s",
@@ -320,10 +143,14 @@ static void verdict_find(const struct verify *verify, enum status status, struct
 static void run_close(struct verify *verify)
 {
     verify_store_close(verify);
+    if (verify->source.store != NULL)
+        verify->source.store->ops->close(verify->source.store);
+    verify->source.store = NULL;
+    verify_logs_close(verify);
     engine_close(&verify->engine);
-    arena_close(&verify->marks_arena);
     arena_close(&verify->arena);
     explicit_bzero(&verify->keys, sizeof verify->keys);
+    explicit_bzero(verify->source.master, sizeof verify->source.master);
     data_folder_close(&verify->folder);
 }
 
@@ -335,24 +162,76 @@ static bool tables_too_small(const struct verify *verify)
             || buyers_room(&verify->engine.buyers) < USERS_PER_COMMAND + 2);
 }
 
+/* Which kind of logs there are, and that the arguments are of that kind. */
+static enum status source_open(struct verify *verify, char error[CONFIG_ERROR])
+{
+    const struct verify_options *options = verify->options;
+    struct verify_source *source = &verify->source;
+    enum status status = STATUS_OK;
+    if (options->settings != NULL)
+        status = options->open(options->settings, source, verify->source_error);
+    if (options->folder != NULL && source->partitions) {
+        snprintf(error, CONFIG_ERROR,
+            "inventory.kind is redis: the logs are in the database, so no data folder is verified");
+        return STATUS_BAD_INPUT;
+    }
+    if (options->folder != NULL) /* whatever the database is: the folder's log can be looked at */
+        return STATUS_OK;
+    if (status != STATUS_OK)
+        snprintf(error, CONFIG_ERROR, "%s", verify->source_error);
+    else if (!source->partitions)
+        snprintf(error, CONFIG_ERROR,
+            "inventory.kind is embedded: the log is in a data folder, which must be named");
+    return error[0] == 0 ? STATUS_OK : STATUS_BAD_INPUT;
+}
+
+static enum status logs_replay(struct verify *verify, char error[CONFIG_ERROR])
+{
+    verify->full_check_at = FIRST_FULL_CHECK;
+    verify->progress_ns = clock_monotonic_ns();
+    if (!verify->source.partitions)
+        return verify_folder_replay(verify);
+    /* The database belongs to others, or can't be read: that is told. */
+    return verify->store == NULL ? STATUS_OK : verify_partitions_replay(verify, error);
+}
+
 static enum status run_once(struct verify *verify, uint32_t bytes_per_ticket, char error[CONFIG_ERROR])
 {
-    enum status status = folder_open(verify, bytes_per_ticket, error);
-    if (status != STATUS_OK)
+    enum status status = source_open(verify, error);
+    if (status == STATUS_OK)
+        status = histories_open(verify);
+    if (status == STATUS_OK)
+        status = verify->source.partitions ? verify_partitions_open(verify, error)
+                                           : verify_folder_open(verify, bytes_per_ticket, error);
+    if (status != STATUS_OK) {
+        if (error[0] == 0)
+            snprintf(error, CONFIG_ERROR, "%s", status_name(status));
         return status;
+    }
+    status = funnel_keys_derive(&verify->keys, verify->folder.master, sizeof verify->folder.master);
+    invariant(status == STATUS_OK);
     user_choose(verify);
     verify_store_open(verify);
-    return journal_verify(verify);
+    return logs_replay(verify, error);
 }
 
 static void verdict_tell(const struct verify *verify, const struct verify_verdict *verdict, FILE *out)
 {
+    const bool opened = verify->logs != NULL;
     if (verify->options->json)
-        verify_report_json(verify->folder.root != NULL ? verify : NULL, verdict, out);
-    else if (verify->options->quiet || verify->folder.root == NULL)
+        verify_report_json(opened ? verify : NULL, verdict, out);
+    else if (verify->options->quiet || !opened)
         fprintf(out, "%s\n", verdict->text);
     else
         verify_report_text(verify, verdict, out);
+}
+
+static bool logs_whole(const struct verify *verify)
+{
+    for (uint32_t i = 0; i < verify->log_count; i++)
+        if (verify->logs[i].broken)
+            return false;
+    return verify->store_compared || !verify->source.partitions;
 }
 
 enum verify_result verify_run(const struct verify_options *options, FILE *out)
@@ -378,8 +257,8 @@ enum verify_result verify_run(const struct verify_options *options, FILE *out)
     }
     if (status == STATUS_OK)
         position_check(&verify);
-    checks_settle(&verify, status == STATUS_OK);
-    if (status != STATUS_OK && verify.replay.what[0] == 0)
+    checks_settle(&verify, status == STATUS_OK && logs_whole(&verify));
+    if (is_damaged(&verify, status))
         verify_fail(&verify, CHECK_CHAIN, "%s", verify.recovery.damage.what);
     verdict_find(&verify, status, &verdict);
     verdict_tell(&verify, &verdict, out);
@@ -390,8 +269,9 @@ enum verify_result verify_run(const struct verify_options *options, FILE *out)
 static const char help_text[] =
     "usage: stampede verify DIR [--config FILE] [--user SUBJECT|ID] [--item N] [--at TIME] "
     "[--json] [--quiet]\n"
-    "  Replays the journal of a data folder and checks that every unit is accounted "
-    "for.\n"
+    "       stampede verify --config FILE [...]    many machines (inventory.kind = redis)\n"
+    "  Replays the journal of a data folder, or of all partitions in a database, and checks\n"
+    "  that every unit is accounted for.\n"
     "  --config the settings, where they name a database server; else the database is in DIR\n"
     "  --user   explain why this user won or not: the shop's name of the user, or 16 hex "
     "digits\n"
@@ -400,8 +280,8 @@ static const char help_text[] =
     "2026-11-11T12:00:00.250Z\n"
     "  --json   print the report as JSON\n"
     "  --quiet  print only the last line\n"
-    "  exit: 0 all checks hold, 1 a check failed, 2 the folder or its journal can't be "
-    "read\n";
+    "  exit: 0 all checks hold, 1 a check failed, 2 the folder, its journal or the settings can't "
+    "be read\n";
 
 static int usage(const char *wrong)
 {
@@ -457,8 +337,8 @@ int verify_main(int argc, char **argv, verify_open open)
         if (wrong != NULL)
             return usage(wrong);
     }
-    if (options.folder == NULL)
-        return usage("missing data folder");
+    if (options.folder == NULL && options.settings == NULL)
+        return usage("missing data folder, or --config FILE");
     log_level_set(LOG_ERROR); /* the report says it */
     const enum verify_result result = verify_run(&options, stdout);
     return fflush(stdout) == 0 ? (int)result : VERIFY_DAMAGED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify/verify_parts.h: what the files of `verify` share. Nobody else includes it.
- * One struct verify carries a whole run: opened by verify.c, filled record by record by
- * verify_replay.c, compared by verify_snapshots.c and verify_store.c at the positions they name,
- * told by verify_report.c. */
+ * One struct verify carries a whole run: opened by verify_folder.c or verify_partitions.c (the partitions
+ * of a database), filled record by record by verify_replay.c, compared by verify_snapshots.c, verify_store.c
+ * and verify_orders.c at the positions they name, told by verify_report.c. */
 #ifndef STAMPEDE_VERIFY_VERIFY_PARTS_H
 #define STAMPEDE_VERIFY_VERIFY_PARTS_H
 
@@ -43,8 +43,29 @@ struct verify_check {
     char what[VERIFY_WHAT_BYTES];
 };
 
+/* One log, with the engine that replays it: that of the folder, or that of a partition. Tickets have the
+ * engine's own numbers here, which count from 1. */
+struct verify_log {
+    struct {
+        uint32_t part, epoch;
+        uint64_t seq;            /* orders are written up to it */
+    } state;                     /* as the database had it when the run began */
+    const struct engine *engine; /* NULL: not opened */
+    struct confirm *confirm;     /* NULL: the folder's log, whose engine is the run's own */
+    bool broken;                 /* it could not be replayed to its end */
+    bool at_taken;
+    lsn_t end; /* the last record that was replayed */
+    lsn_t at_lsn;
+    uint64_t tickets;
+    uint32_t dead_next; /* the first dead letter that was not looked at */
+    struct arena marks_arena;
+    uint8_t *marks; /* by ticket, up to marks_end − 1 */
+    uint64_t marks_end;
+};
+
 /* Beside the engine's item: what only history tells. */
 struct verify_item {
+    struct verify_log *log; /* that has it; NULL: none */
     uint64_t tickets;
     uint64_t second, batch; /* of the last win */
     uint32_t second_wins, batch_wins;
@@ -61,6 +82,7 @@ struct verify_event {
     enum settle_step step;
     sale_id sale; /* COMMAND_USERS */
     item_id item;
+    const struct verify_log *log;
     ticket_number ticket; /* of this user */
     bool won;             /* the ticket begins here; else it moves on */
     uint32_t quantity, free_before, free_after;
@@ -92,21 +114,27 @@ enum verify_mark {
 
 struct verify {
     const struct verify_options *options;
-    struct data_folder folder;
+    struct verify_source source;
+    char source_error[CONFIG_ERROR]; /* empty, or why what the settings name can't be opened */
+    struct data_folder folder; /* where there is none, its data id and secret are the cluster's */
     struct funnel_keys keys;
     struct journal_config journal;
     struct engine_config config;
-    struct engine engine;
-    struct replay replay;
-    struct journal_recovery recovery; /* its counts grow while records come */
-    struct arena arena, marks_arena;
+    struct engine engine; /* of the folder's log */
+    struct replay folder_replay;
+    struct replay *replay;   /* of the log in hand */
+    struct verify_log *logs; /* by partition, ascending */
+    uint32_t log_count;
+    struct verify_log *log;           /* in hand */
+    struct journal_recovery recovery; /* of all logs; its counts grow while records come */
+    struct arena arena;
     struct verify_check checks[VERIFY_CHECKS];
     struct verify_item *items; /* by id */
 
-    bool running; /* a server holds the folder */
+    bool running; /* a server holds the folder, or wrote to the database meanwhile */
     bool from_snapshot;
-    bool store_compared, at_taken;
-    uint32_t snapshot_count, snapshot_next, dead_count, dead_next, event_count, at_count;
+    bool store_compared;
+    uint32_t snapshot_count, snapshot_next, dead_count, event_count, at_count;
     lsn_t start; /* replay begins after this */
     uint64_t tickets, segments, segment_bytes, first_ms, last_ms;
     uint64_t full_check_at; /* records; four times as many each time */
@@ -117,17 +145,13 @@ struct verify {
     struct order_store *store; /* NULL: store_what says why */
     char store_what[VERIFY_WHAT_BYTES];
     uint64_t store_data_id;
-    struct position store_position; /* of partition 0: the folder has no other log */
-    struct dead_letter *dead;       /* by position, ascending */
+    struct dead_letter *dead; /* by position, ascending */
     uint64_t orders;
-    uint8_t *marks; /* by ticket number, up to marks_end − 1 */
-    uint64_t marks_end;
 
     user_id user; /* 0: nobody */
     struct verify_event *events;
     uint64_t event_total;
 
-    lsn_t at_lsn;
     struct verify_counts *at_counts;
 };
 
@@ -135,13 +159,47 @@ struct verify {
 void verify_fail(struct verify *verify, enum verify_check_id id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void verify_skip(struct verify *verify, enum verify_check_id id, const char *why);
+/* The log in hand, for the beginning of a text: "partition 32: "; empty, where there is one log only. */
+struct verify_place {
+    char text[56];
+};
+struct verify_place verify_log_name(const struct verify *verify);
+/* A position of it: "position 7", or "partition 32, position 7". */
+struct verify_place verify_place(const struct verify *verify, lsn_t lsn);
+
+/* verify_logs.c */
+MUST_CHECK enum status verify_logs_make(struct verify *verify, uint32_t count);
+void verify_logs_close(struct verify *verify);
+struct verify_log *verify_log_find(const struct verify *verify, uint32_t part); /* NULL: there is none */
+/* A mark for every ticket that the engine has or can get. */
+MUST_CHECK enum status verify_log_marks_open(struct verify_log *log, uint64_t tickets_max);
+/* What others call this ticket of the engine; 0: there is no such ticket. */
+ticket_number verify_log_number(const struct verify_log *log, ticket_number n);
+/* The log that has the ticket others call so, and what its engine calls it; NULL: none has it. */
+struct verify_log *verify_ticket_find(
+    const struct verify *verify, ticket_number ticket, ticket_number *n);
+/* What the inventory has of an item; NULL: no log has it. */
+const struct engine_item *verify_item_find(const struct verify *verify, item_id item);
+
+/* verify_folder.c: the log is in the folder. */
+MUST_CHECK enum status verify_folder_open(
+    struct verify *verify, uint32_t bytes_per_ticket, char error[CONFIG_ERROR]);
+MUST_CHECK enum status verify_folder_replay(struct verify *verify);
+
+/* verify_partitions.c: the logs are in the database. */
+MUST_CHECK enum status verify_partitions_open(struct verify *verify, char error[CONFIG_ERROR]);
+MUST_CHECK enum status verify_partitions_replay(struct verify *verify, char error[CONFIG_ERROR]);
+/* Whether all are where they were when the run began. */
+MUST_CHECK enum status verify_partitions_same(struct verify *verify, bool *same);
 
 /* verify_replay.c: a journal_each callback (context: struct verify), and what is left to do behind
- * the last record. */
+ * the last record: of the folder's log with all that stands beside it, and of any log. */
 enum status verify_record(void *context, const struct journal_record *record, uint64_t batch_time_ms);
 void verify_records_end(struct verify *verify);
-/* All items that there are now. */
-uint32_t verify_counts_take(const struct verify *verify, struct verify_counts *counts);
+void verify_log_end(struct verify *verify, lsn_t end);
+/* All items that there are now in one log, or in all (NULL). */
+uint32_t verify_counts_take(
+    const struct verify *verify, const struct verify_log *log, struct verify_counts *counts);
 
 /* verify_snapshots.c */
 MUST_CHECK enum status verify_snapshots_list(struct verify *verify);
@@ -155,7 +213,21 @@ void verify_snapshot_compare(struct verify *verify, const struct verify_snapshot
 /* verify_store.c */
 void verify_store_open(struct verify *verify);
 void verify_store_close(struct verify *verify);
-void verify_store_compare(struct verify *verify); /* the engine stands at store_position */
+void verify_store_compare(struct verify *verify); /* each engine stands where the database is */
+
+/* verify_orders.c */
+struct item_sums {
+    uint64_t live; /* units of pending and paid orders */
+    bool excused;  /* a ticket of it has a mark */
+    bool in_store;
+};
+/* Orders that no log has a ticket for: a failure, unless servers have written them meanwhile. */
+struct verify_strays {
+    uint64_t count;
+    char what[VERIFY_WHAT_BYTES]; /* of the first */
+};
+MUST_CHECK enum status verify_orders_compare(
+    struct verify *verify, struct item_sums *sums, struct verify_strays *strays);
 
 /* verify_report.c */
 struct verify_verdict {

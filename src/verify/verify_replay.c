@@ -9,6 +9,7 @@
  * first record after it is applied. */
 #include "base/clock.h"
 #include "contract/record.h"
+#include "contract/ticket_number.h"
 #include "verify/verify_parts.h"
 
 #include <inttypes.h>
@@ -28,24 +29,24 @@ static uint32_t item_free(const struct engine_item *item)
 
 static void conservation_check(struct verify *verify, item_id id, lsn_t lsn)
 {
-    const struct engine_item *item = &verify->engine.items[id];
+    const struct engine_item *item = &verify->log->engine->items[id];
     uint64_t units = (uint64_t)item->safety + item->held + item->sold + item->written_off;
     for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
         units += item->free[channel];
     verify->checks[CHECK_CONSERVATION].looked++;
     if (units != item->given)
-        verify_fail(verify, CHECK_CONSERVATION,
-            "item %u at position %" PRIu64 ": %u given, %" PRIu64 " accounted for", id, lsn,
-            item->given, units);
+        verify_fail(verify, CHECK_CONSERVATION, "item %u at %s: %u given, %" PRIu64 " accounted for",
+            id, verify_place(verify, lsn).text, item->given, units);
     else if ((uint64_t)item->held + item->sold > item->given)
-        verify_fail(verify, CHECK_CONSERVATION, "item %u at position %" PRIu64 ": oversold", id, lsn);
+        verify_fail(verify, CHECK_CONSERVATION, "item %u at %s: oversold", id,
+            verify_place(verify, lsn).text);
 }
 
 static void window_check(struct verify *verify, lsn_t lsn)
 {
-    const struct command *command = &verify->replay.command;
-    const struct engine_item *item = &verify->engine.items[command->reserve.item];
-    const struct engine_sale *sale = &verify->engine.sales[item->sale];
+    const struct command *command = &verify->replay->command;
+    const struct engine_item *item = &verify->log->engine->items[command->reserve.item];
+    const struct engine_sale *sale = &verify->log->engine->sales[item->sale];
     if ((command->reserve.flags & RESERVE_AFTER_END) != 0)
         return;
     verify->checks[CHECK_WINDOW].looked++;
@@ -54,8 +55,8 @@ static void window_check(struct verify *verify, lsn_t lsn)
         : sale->paused                                                  ? "during a pause"
                                                                         : NULL;
     if (wrong != NULL)
-        verify_fail(verify, CHECK_WINDOW, "position %" PRIu64 ": item %u was won %s of sale %u",
-            lsn, command->reserve.item, wrong, item->sale);
+        verify_fail(verify, CHECK_WINDOW, "%s: item %u was won %s of sale %u",
+            verify_place(verify, lsn).text, command->reserve.item, wrong, item->sale);
 }
 
 static void win_count(struct verify *verify, item_id id, uint64_t time_ms)
@@ -71,43 +72,45 @@ static void win_count(struct verify *verify, item_id id, uint64_t time_ms)
 
 static void numbers_check(struct verify *verify, uint32_t wins, lsn_t lsn)
 {
-    const ticket_number first = verify->replay.outcome.ticket;
+    const ticket_number first = verify->replay->outcome.ticket;
+    struct verify_log *log = verify->log;
     verify->checks[CHECK_NUMBERS].looked += wins;
     verify->tickets += wins;
-    if (first + wins != verify->tickets + 1 || verify->engine.tickets.last != verify->tickets)
-        verify_fail(verify, CHECK_NUMBERS,
-            "position %" PRIu64 ": ticket %" PRIu64 " where %" PRIu64 " comes next", lsn, first,
-            verify->tickets - wins + 1);
+    log->tickets += wins;
+    if (first + wins != log->tickets + 1 || log->engine->tickets.last != log->tickets)
+        verify_fail(verify, CHECK_NUMBERS, "%s: ticket %" PRIu64 " where %" PRIu64 " comes next",
+            verify_place(verify, lsn).text, first, log->tickets - wins + 1);
 }
 
 static void gone_note(struct verify *verify, item_id id, lsn_t lsn)
 {
     struct verify_item *item = &verify->items[id];
-    if (item_free(&verify->engine.items[id]) > 0) {
+    if (item_free(&verify->log->engine->items[id]) > 0) {
         item->gone_lsn = 0;
     } else if (item->gone_lsn == 0) {
         item->gone_lsn = lsn;
-        item->gone_ms = verify->replay.command.time_ms;
+        item->gone_ms = verify->replay->command.time_ms;
         item->gone_tickets = item->tickets;
     }
 }
 
 static void event_limits(const struct verify *verify, struct verify_event *event)
 {
-    const struct engine_item *item = &verify->engine.items[event->item];
+    const struct engine_item *item = &verify->log->engine->items[event->item];
     const struct buyer_row *row =
-        buyers_find(&verify->engine.buyers, buyers_scope_item(event->item), verify->user);
+        buyers_find(&verify->log->engine->buyers, buyers_scope_item(event->item), verify->user);
     event->item_limit = item->limit_per_user;
     event->sale = item->sale;
-    event->sale_limit = verify->engine.sales[item->sale].limit_per_user;
+    event->sale_limit = verify->log->engine->sales[item->sale].limit_per_user;
     event->used_after = row == NULL ? 0 : row->used;
 }
 
 static void event_keep(struct verify *verify, struct verify_event *event, lsn_t lsn)
 {
     event->lsn = lsn;
-    event->time_ms = verify->replay.command.time_ms;
-    event->type = (enum command_type)verify->replay.command.type;
+    event->log = verify->log;
+    event->time_ms = verify->replay->command.time_ms;
+    event->type = (enum command_type)verify->replay->command.type;
     if (event->item != 0)
         event_limits(verify, event);
     verify->event_total++;
@@ -119,7 +122,7 @@ static void event_won(struct verify *verify, lsn_t lsn, ticket_number ticket, it
     uint32_t quantity, channel_index channel)
 {
     const struct verify_item *history = &verify->items[id];
-    const uint32_t free_after = verify->engine.items[id].free[channel];
+    const uint32_t free_after = verify->log->engine->items[id].free[channel];
     struct verify_event event = {
         .item = id,
         .ticket = ticket,
@@ -128,8 +131,8 @@ static void event_won(struct verify *verify, lsn_t lsn, ticket_number ticket, it
         .channel = channel,
         .free_before = free_after + quantity,
         .free_after = free_after,
-        .unit_price = verify->replay.outcome.unit_price,
-        .pay_by_ms = verify->replay.outcome.pay_by_ms,
+        .unit_price = verify->replay->outcome.unit_price,
+        .pay_by_ms = verify->replay->outcome.pay_by_ms,
         .wins_before = history->tickets - 1,
         .second_ahead = history->second_wins - 1,
         .batch_ahead = history->batch_wins - 1,
@@ -139,13 +142,13 @@ static void event_won(struct verify *verify, lsn_t lsn, ticket_number ticket, it
 
 static void event_settled(struct verify *verify, lsn_t lsn)
 {
-    const struct command_settle *settle = &verify->replay.command.settle;
-    const struct outcome *outcome = &verify->replay.outcome;
+    const struct command_settle *settle = &verify->replay->command.settle;
+    const struct outcome *outcome = &verify->replay->outcome;
     const bool pool = settle->step == SETTLE_RETURN && settle->to < CHANNELS_MAX;
     uint32_t waited = 0;
     for (uint32_t i = 0; i < settle->waiter_count; i++)
         waited += (outcome->detail & 1u << i) != 0 ? settle->waiters[i].quantity : 0;
-    const uint32_t now = pool ? verify->engine.items[outcome->item].free[settle->to] : 0;
+    const uint32_t now = pool ? verify->log->engine->items[outcome->item].free[settle->to] : 0;
     struct verify_event event = {
         .item = outcome->item,
         .ticket = settle->ticket,
@@ -160,8 +163,8 @@ static void event_settled(struct verify *verify, lsn_t lsn)
 
 static void user_note(struct verify *verify, lsn_t lsn)
 {
-    const struct command *command = &verify->replay.command;
-    const struct outcome *outcome = &verify->replay.outcome;
+    const struct command *command = &verify->replay->command;
+    const struct outcome *outcome = &verify->replay->outcome;
     if (command->type == COMMAND_RESERVE && command->reserve.user == verify->user)
         event_won(verify, lsn, outcome->ticket, command->reserve.item, command->reserve.quantity,
             command->reserve.channel);
@@ -180,28 +183,30 @@ static void user_note(struct verify *verify, lsn_t lsn)
     }
 }
 
-uint32_t verify_counts_take(const struct verify *verify, struct verify_counts *counts)
+uint32_t verify_counts_take(
+    const struct verify *verify, const struct verify_log *log, struct verify_counts *counts)
 {
     uint32_t count = 0;
     for (item_id id = 1; id < verify->config.items_max; id++) {
-        if (verify->engine.items[id].sale == 0
+        const struct verify_log *has = verify->items[id].log;
+        if (verify_item_find(verify, id) == NULL || (log != NULL && log != has)
             || (verify->options->item != 0 && verify->options->item != id))
             continue;
         counts[count].item = id;
         counts[count].tickets = verify->items[id].tickets;
-        engine_item_counts(&verify->engine, id, &counts[count++].counts);
+        engine_item_counts(has->engine, id, &counts[count++].counts);
     }
     return count;
 }
 
 static void moment_take(struct verify *verify, lsn_t lsn)
 {
-    verify->at_taken = true;
-    verify->at_lsn = lsn;
-    verify->at_count = verify_counts_take(verify, verify->at_counts);
+    verify->log->at_taken = true;
+    verify->log->at_lsn = lsn;
+    verify->at_count += verify_counts_take(verify, verify->log, verify->at_counts + verify->at_count);
 }
 
-/* What must be looked at before the record at `lsn` changes anything. */
+/* What stands beside the folder's log must be looked at before the record after `before` changes anything. */
 static void position_look(struct verify *verify, lsn_t before)
 {
     while (verify->snapshot_next < verify->snapshot_count
@@ -210,7 +215,7 @@ static void position_look(struct verify *verify, lsn_t before)
         if (snapshot->lsn == before)
             verify_snapshot_compare(verify, snapshot);
     }
-    if (verify->store != NULL && !verify->store_compared && verify->store_position.seq == before)
+    if (verify->store != NULL && !verify->store_compared && verify->log->state.seq == before)
         verify_store_compare(verify);
 }
 
@@ -219,7 +224,7 @@ static void moment_look(struct verify *verify, const struct journal_record *reco
     struct command command;
     struct outcome outcome;
     /* A batch has the time of its last record or a later one. */
-    if (verify->at_taken || batch_time_ms <= verify->options->at_ms)
+    if (verify->log->at_taken || batch_time_ms <= verify->options->at_ms)
         return;
     if (record_decode(record->type, record->payload, &command, &outcome) == STATUS_OK
         && command.time_ms > verify->options->at_ms)
@@ -228,13 +233,18 @@ static void moment_look(struct verify *verify, const struct journal_record *reco
 
 static void dead_look(struct verify *verify, lsn_t lsn)
 {
-    while (verify->dead_next < verify->dead_count && verify->dead[verify->dead_next].at.seq <= lsn) {
-        const struct dead_letter *letter = &verify->dead[verify->dead_next++];
-        if (letter->ticket < verify->marks_end)
-            verify->marks[letter->ticket] |= MARK_DEAD;
+    struct verify_log *log = verify->log;
+    struct ticket_parts parts;
+    for (; log->dead_next < verify->dead_count; log->dead_next++) {
+        const struct dead_letter *letter = &verify->dead[log->dead_next];
+        if (letter->at.part != log->state.part || letter->at.seq > lsn)
+            return;
+        if (ticket_number_split(letter->ticket, &parts) && parts.n < log->marks_end)
+            log->marks[parts.n] |= MARK_DEAD;
         if (letter->at.seq == lsn)
-            for (uint32_t i = 0; i < outcome_wins(&verify->replay.command, &verify->replay.outcome); i++)
-                verify->marks[verify->replay.outcome.ticket + i] |= MARK_DEAD;
+            for (uint32_t i = 0;
+                 i < outcome_wins(&verify->replay->command, &verify->replay->outcome); i++)
+                log->marks[verify->replay->outcome.ticket + i] |= MARK_DEAD;
     }
 }
 
@@ -244,23 +254,37 @@ static void progress_tell(struct verify *verify)
     if (now_ns - verify->progress_ns < PROGRESS_EVERY_NS || !isatty(STDERR_FILENO))
         return;
     verify->progress_ns = now_ns;
-    fprintf(stderr, "\rverify: %" PRIu64 " records, %" PRIu64 " of at most %" PRIu64 " MB ",
-        verify->recovery.records, verify->recovery.bytes >> 20, verify->segment_bytes >> 20);
+    if (verify->source.partitions)
+        fprintf(stderr, "\rverify: %" PRIu64 " records, partition %u ", verify->recovery.records,
+            verify->log->state.part);
+    else
+        fprintf(stderr, "\rverify: %" PRIu64 " records, %" PRIu64 " of at most %" PRIu64 " MB ",
+            verify->recovery.records, verify->recovery.bytes >> 20, verify->segment_bytes >> 20);
     fflush(stderr);
 }
 
 static void state_check(struct verify *verify, lsn_t lsn)
 {
-    const char *wrong = engine_check(&verify->engine);
+    const char *wrong = engine_check(verify->log->engine);
     verify->checks[CHECK_STATE].looked++;
     if (wrong != NULL)
-        verify_fail(verify, CHECK_STATE, "position %" PRIu64 ": %s", lsn, wrong);
+        verify_fail(verify, CHECK_STATE, "%s: %s", verify_place(verify, lsn).text, wrong);
+}
+
+/* An item is in one log only. */
+static void item_note(struct verify *verify, item_id id, lsn_t lsn)
+{
+    struct verify_item *item = &verify->items[id];
+    if (item->log != NULL && item->log != verify->log)
+        verify_fail(verify, CHECK_STATE, "%s: item %u is in partition %u, too",
+            verify_place(verify, lsn).text, id, item->log->state.part);
+    item->log = verify->log;
 }
 
 static void record_look(struct verify *verify, lsn_t lsn)
 {
-    const struct command *command = &verify->replay.command;
-    const struct outcome *outcome = &verify->replay.outcome;
+    const struct command *command = &verify->replay->command;
+    const struct outcome *outcome = &verify->replay->outcome;
     const item_id item = engine_command_item(command, outcome);
     const uint32_t wins = outcome_wins(command, outcome);
     if (wins > 0)
@@ -270,6 +294,7 @@ static void record_look(struct verify *verify, lsn_t lsn)
     if (command->type == COMMAND_RESERVE)
         window_check(verify, lsn);
     if (item != 0) {
+        item_note(verify, item, lsn);
         conservation_check(verify, item, lsn);
         gone_note(verify, item, lsn);
     }
@@ -281,17 +306,18 @@ enum status verify_record(void *context, const struct journal_record *record, ui
 {
     struct verify *verify = context;
     const lsn_t lsn = record->lsn;
-    position_look(verify, lsn - 1);
+    if (!verify->source.partitions)
+        position_look(verify, lsn - 1);
     if (verify->options->at_wanted)
         moment_look(verify, record, batch_time_ms);
-    const enum status status = replay_record(&verify->replay, record, batch_time_ms);
+    const enum status status = replay_record(verify->replay, record, batch_time_ms);
     if (status != STATUS_OK) {
-        verify_fail(verify, CHECK_OUTCOMES, "%s", verify->replay.what);
+        verify_fail(verify, CHECK_OUTCOMES, "%s%s", verify_log_name(verify).text, verify->replay->what);
         return status;
     }
     if (verify->first_ms == 0)
-        verify->first_ms = verify->replay.command.time_ms;
-    verify->last_ms = verify->replay.command.time_ms;
+        verify->first_ms = verify->replay->command.time_ms;
+    verify->last_ms = verify->replay->command.time_ms;
     verify->checks[CHECK_OUTCOMES].looked++;
     record_look(verify, lsn);
     dead_look(verify, lsn);
@@ -314,7 +340,12 @@ void verify_records_end(struct verify *verify)
             verify_fail(verify, CHECK_SNAPSHOTS,
                 "%s is of a later position than the end of the log, %" PRIu64, snapshot->name, end);
     }
-    if (verify->options->at_wanted && !verify->at_taken)
+    verify_log_end(verify, end);
+}
+
+void verify_log_end(struct verify *verify, lsn_t end)
+{
+    if (verify->options->at_wanted && !verify->log->at_taken)
         moment_take(verify, end);
     state_check(verify, end);
     if (verify->progress_ns != 0 && isatty(STDERR_FILENO))

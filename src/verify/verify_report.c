@@ -49,12 +49,17 @@ static void counts_table(const struct verify_counts *counts, uint32_t count, FIL
         fprintf(out, "  (no item)\n");
 }
 
-static void head_tell(const struct verify *verify, FILE *out)
+static uint64_t written_up_to(const struct verify *verify)
 {
-    char first[TIME_TEXT_BYTES], last[TIME_TEXT_BYTES];
+    uint64_t records = 0;
+    for (uint32_t i = 0; i < verify->log_count; i++)
+        records += verify->logs[i].state.seq;
+    return records;
+}
+
+static void folder_tell(const struct verify *verify, FILE *out)
+{
     const struct journal_recovery *read = &verify->recovery;
-    time_text_format(verify->first_ms, first);
-    time_text_format(verify->last_ms, last);
     fprintf(out, "data folder %s\n", verify->options->folder);
     if (verify->running)
         fprintf(out, "a server is running on it: read up to position %" PRIu64 ", durable by then\n",
@@ -66,6 +71,34 @@ static void head_tell(const struct verify *verify, FILE *out)
         "journal: %" PRIu64 " records in %" PRIu64 " batches, %" PRIu64 " segments, %" PRIu64
         " bytes of batches, end at position %" PRIu64 "\n",
         read->records, read->batches, verify->segments, read->bytes, read->end.lsn);
+}
+
+static void partitions_tell(const struct verify *verify, FILE *out)
+{
+    const struct journal_recovery *read = &verify->recovery;
+    fprintf(out, "the database of %s: %u partitions\n", verify->options->settings, verify->log_count);
+    if (verify->running)
+        fprintf(out, "servers are writing: each log was read up to where it was at the beginning\n");
+    fprintf(out, "journal: %" PRIu64 " records in %" PRIu64 " batches, %" PRIu64 " bytes of batches\n",
+        read->records, read->batches, read->bytes);
+    fprintf(out, "  %9s %6s %10s %10s\n", "partition", "epoch", "records", "tickets");
+    for (uint32_t i = 0; i < verify->log_count; i++) {
+        const struct verify_log *log = &verify->logs[i];
+        fprintf(out, "  %9u %6u %10" PRIu64 " %10" PRIu64 "%s\n", log->state.part, log->state.epoch,
+            log->end, log->tickets, log->broken ? "  not read to its end" : "");
+    }
+}
+
+static void head_tell(const struct verify *verify, FILE *out)
+{
+    char first[TIME_TEXT_BYTES], last[TIME_TEXT_BYTES];
+    const struct journal_recovery *read = &verify->recovery;
+    time_text_format(verify->first_ms, first);
+    time_text_format(verify->last_ms, last);
+    if (verify->source.partitions)
+        partitions_tell(verify, out);
+    else
+        folder_tell(verify, out);
     if (verify->first_ms != 0)
         fprintf(out, "time: %s to %s\n", first, last);
     if (read->torn_bytes > 0)
@@ -74,8 +107,9 @@ static void head_tell(const struct verify *verify, FILE *out)
             " bytes): nobody was told of it, the next start cuts it\n",
             read->torn_bytes);
     if (verify->store != NULL)
-        fprintf(out, "database: written up to position %" PRIu64 ", %" PRIu64 " orders, %u dead letters\n",
-            verify->store_position.seq, verify->orders, verify->dead_count);
+        fprintf(out, "database: written up to %s %" PRIu64 ", %" PRIu64 " orders, %u dead letters\n",
+            verify->source.partitions ? "record" : "position", written_up_to(verify),
+            verify->orders, verify->dead_count);
     else
         fprintf(out, "database: %s\n", verify->store_what);
 }
@@ -109,13 +143,17 @@ static void event_tell(const struct verify *verify, const struct verify_event *e
 {
     char time[TIME_TEXT_BYTES], pay_by[TIME_TEXT_BYTES];
     time_text_format(event->time_ms, time);
-    fprintf(out, "  %s  position %" PRIu64 "  ", time, event->lsn);
+    fprintf(out, "  %s  ", time);
+    if (verify->source.partitions)
+        fprintf(out, "partition %u, ", event->log->state.part);
+    fprintf(out, "position %" PRIu64 "  ", event->lsn);
     if (event->type == COMMAND_USERS) {
         fprintf(out, "put on the list of sale %u\n", event->sale);
         return;
     }
-    const uint64_t ticket_id = funnel_ticket_id(&verify->keys, event->ticket);
-    const uint64_t order_id = funnel_order_id(&verify->keys, event->ticket);
+    const ticket_number number = verify_log_number(event->log, event->ticket);
+    const uint64_t ticket_id = funnel_ticket_id(&verify->keys, number);
+    const uint64_t order_id = funnel_order_id(&verify->keys, number);
     if (!event->won) {
         fprintf(out, "%u of item %u %s\n      ticket %016" PRIx64 ", order %016" PRIx64 "\n",
             event->quantity, event->item, step_names[event->step], ticket_id, order_id);
@@ -176,19 +214,37 @@ static void user_tell(const struct verify *verify, FILE *out)
     }
 }
 
+static bool moment_taken(const struct verify *verify)
+{
+    bool taken = verify->log_count > 0;
+    for (uint32_t i = 0; i < verify->log_count; i++)
+        taken = taken && verify->logs[i].at_taken;
+    return taken;
+}
+
+/* Of all logs together. */
+static lsn_t moment_position(const struct verify *verify)
+{
+    lsn_t records = 0;
+    for (uint32_t i = 0; i < verify->log_count; i++)
+        records += verify->logs[i].at_lsn;
+    return records;
+}
+
 void verify_report_text(const struct verify *verify, const struct verify_verdict *verdict, FILE *out)
 {
     head_tell(verify, out);
     struct verify_counts *counts = calloc(ITEMS_LIMIT, sizeof *counts);
-    if (counts != NULL && verify->engine.items != NULL) {
+    if (counts != NULL) {
         fprintf(out, "\nitems\n");
-        counts_table(counts, verify_counts_take(verify, counts), out);
+        counts_table(counts, verify_counts_take(verify, NULL, counts), out);
     }
     free(counts);
-    if (verify->at_taken) {
+    if (moment_taken(verify)) {
         char time[TIME_TEXT_BYTES];
         time_text_format(verify->options->at_ms, time);
-        fprintf(out, "\nat %s, position %" PRIu64 "\n", time, verify->at_lsn);
+        fprintf(out, "\nat %s, %s %" PRIu64 "\n", time,
+            verify->source.partitions ? "record" : "position", moment_position(verify));
         counts_table(verify->at_counts, verify->at_count, out);
     }
     if (verify->user != 0)
@@ -224,16 +280,18 @@ static void json_event(const struct verify *verify, const struct verify_event *e
     const char *what = event->type == COMMAND_USERS ? "listed"
         : event->won                                ? "won"
                                                     : step_names[event->step];
+    const ticket_number number = verify_log_number(event->log, event->ticket);
     fprintf(out, "{\"position\":%" PRIu64 ",\"time_ms\":%" PRIu64 ",\"what\":\"%s\",\"sale\":%u",
         event->lsn, event->time_ms, what, event->sale);
+    if (verify->source.partitions)
+        fprintf(out, ",\"partition\":%u", event->log->state.part);
     if (event->type != COMMAND_USERS)
         fprintf(out,
             ",\"item\":%u,\"ticket\":\"%016" PRIx64 "\",\"order\":\"%016" PRIx64
             "\",\"quantity\":%u,"
             "\"free_before\":%u,\"free_after\":%u",
-            event->item, funnel_ticket_id(&verify->keys, event->ticket),
-            funnel_order_id(&verify->keys, event->ticket), event->quantity, event->free_before,
-            event->free_after);
+            event->item, funnel_ticket_id(&verify->keys, number), funnel_order_id(&verify->keys, number),
+            event->quantity, event->free_before, event->free_after);
     if (event->won)
         fprintf(out,
             ",\"channel\":%u,\"unit_price\":%" PRIu64 ",\"pay_by_ms\":%" PRIu64
@@ -279,6 +337,20 @@ static void json_checks(const struct verify *verify, FILE *out)
     fprintf(out, "]");
 }
 
+static void json_partitions(const struct verify *verify, FILE *out)
+{
+    fprintf(out, ",\"partitions\":[");
+    for (uint32_t i = 0; i < verify->log_count; i++) {
+        const struct verify_log *log = &verify->logs[i];
+        fprintf(out,
+            "%s{\"partition\":%u,\"epoch\":%u,\"records\":%" PRIu64 ",\"tickets\":%" PRIu64
+            ",\"whole\":%s}",
+            i > 0 ? "," : "", log->state.part, log->state.epoch, log->end, log->tickets,
+            log->broken ? "false" : "true");
+    }
+    fprintf(out, "]");
+}
+
 static void json_body(const struct verify *verify, FILE *out)
 {
     const struct journal_recovery *read = &verify->recovery;
@@ -292,18 +364,20 @@ static void json_body(const struct verify *verify, FILE *out)
         verify->last_ms, verify->tickets);
     if (verify->store != NULL)
         fprintf(out, ",\"database\":{\"position\":%" PRIu64 ",\"orders\":%" PRIu64 ",\"dead_letters\":%u}",
-            verify->store_position.seq, verify->orders, verify->dead_count);
+            written_up_to(verify), verify->orders, verify->dead_count);
     else
         fprintf(out, ",\"database\":null");
+    if (verify->source.partitions)
+        json_partitions(verify, out);
     struct verify_counts *counts = calloc(ITEMS_LIMIT, sizeof *counts);
-    if (counts != NULL && verify->engine.items != NULL) {
+    if (counts != NULL) {
         fprintf(out, ",");
-        json_counts("items", counts, verify_counts_take(verify, counts), out);
+        json_counts("items", counts, verify_counts_take(verify, NULL, counts), out);
     }
     free(counts);
-    if (verify->at_taken) {
+    if (moment_taken(verify)) {
         fprintf(out, ",\"at\":{\"time_ms\":%" PRIu64 ",\"position\":%" PRIu64 ",",
-            verify->options->at_ms, verify->at_lsn);
+            verify->options->at_ms, moment_position(verify));
         json_counts("items", verify->at_counts, verify->at_count, out);
         fprintf(out, "}");
     }

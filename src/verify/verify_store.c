@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify/verify_store.c: the database against the log.
+/* verify/verify_store.c: the database against the logs; orders are in verify_orders.c.
  *
  * DESIGN
  * Compared when the replay stands at the very position that the database has stored, so both tell
  * of the same moment. Two things may stand between an order and its ticket in good order: a dead
  * letter (a person decides), and a stock event that is still open (the order has moved, the engine
- * will follow). Tickets with such a mark are not held to their state, all others are. Beside a
- * running server the database moves on while it is read: rows of orders never change what they were
+ * will follow). Tickets with such a mark are not held to their state, all others are. Beside
+ * running servers the database moves on while it is read: rows of orders never change what they were
  * written with, so they are compared all the same; states and stock only if nothing was written
  * meanwhile. */
-#include "contract/order_state.h"
 #include "contract/payment.h"
 #include "store/sqlite/sqlite.h"
 #include "verify/verify_parts.h"
@@ -18,40 +17,45 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { ORDERS_PER_READ = 512, ITEMS_PER_READ = 256, DEAD_MAX = 1 << 16, OPEN_EVENTS_MAX = 1 << 16 };
-
-struct item_sums {
-    uint64_t live; /* units of pending and paid orders */
-    bool excused;  /* a ticket of it has a mark */
-    bool in_store;
-};
+enum { ITEMS_PER_READ = 256, DEAD_MAX = 1 << 16, OPEN_EVENTS_MAX = 1 << 16 };
 
 struct comparison {
     struct verify *verify;
     struct item_sums *sums; /* by item */
-    struct order *orders;
     struct item *items;
     struct stock_event *events;
     uint32_t event_count; /* open when we began, and the last of them */
     uint64_t event_last;
-    ticket_number expected; /* the next one downwards */
+    struct verify_strays strays;
 };
 
 static int dead_by_position(const void *a, const void *b)
 {
-    const struct dead_letter *left = a, *right = b;
-    return left->at.seq < right->at.seq ? -1 : left->at.seq > right->at.seq;
+    const struct position *left = &((const struct dead_letter *)a)->at;
+    const struct position *right = &((const struct dead_letter *)b)->at;
+    if (left->part != right->part)
+        return left->part < right->part ? -1 : 1;
+    return left->seq < right->seq ? -1 : left->seq > right->seq;
 }
 
-/* A folder has one log: what another one left does not belong to it. */
+/* What a log left that is not there does not belong to the others. */
 static void dead_of_others(struct verify *verify)
 {
     for (uint32_t i = 0; i < verify->dead_count; i++) {
         const struct dead_letter *letter = &verify->dead[i];
-        if (letter->at.part != PART_EMBEDDED)
+        if (verify_log_find(verify, letter->at.part) == NULL)
             verify_fail(verify, CHECK_POSITION,
-                "dead letter %" PRIu64 " is of partition %u, and the folder has the log of %u",
-                letter->id, letter->at.part, (unsigned)PART_EMBEDDED);
+                "dead letter %" PRIu64 " is of partition %u, whose log is not there", letter->id,
+                letter->at.part);
+    }
+}
+
+static void dead_share_out(struct verify *verify)
+{
+    for (uint32_t i = 0, next = 0; i < verify->log_count; i++) {
+        while (next < verify->dead_count && verify->dead[next].at.part < verify->logs[i].state.part)
+            next++;
+        verify->logs[i].dead_next = next;
     }
 }
 
@@ -91,16 +95,26 @@ static bool file_open(struct verify *verify)
 
 static bool database_open(struct verify *verify)
 {
-    char error[CONFIG_ERROR] = "";
-    bool is_server = false;
-    const struct verify_options *options = verify->options;
-    if (options->settings == NULL)
-        return file_open(verify);
-    if (options->open(options->settings, &verify->store, &is_server, error, sizeof error) != 0) {
-        store_unreadable(verify, error);
+    if (verify->store != NULL)
+        return true;
+    if (verify->source_error[0] != 0) {
+        store_unreadable(verify, verify->source_error);
         return false;
     }
-    return is_server || file_open(verify);
+    verify->store = verify->source.store;
+    verify->source.store = NULL;
+    return verify->store != NULL || file_open(verify);
+}
+
+/* Partitions are where the database said before: letters of later records do no harm. */
+static enum status position_read(struct verify *verify)
+{
+    struct position position = { 0 };
+    if (verify->source.partitions)
+        return STATUS_OK;
+    const enum status status = verify->store->ops->applied(verify->store, PART_EMBEDDED, &position);
+    verify->log->state.seq = position.seq;
+    return status;
 }
 
 void verify_store_open(struct verify *verify)
@@ -120,7 +134,7 @@ void verify_store_open(struct verify *verify)
     verify->dead = calloc(DEAD_MAX, sizeof *verify->dead);
     status = store->ops->identity(store, &verify->store_data_id);
     if (status == STATUS_OK)
-        status = store->ops->applied(store, PART_EMBEDDED, &verify->store_position);
+        status = position_read(verify);
     if (status == STATUS_OK)
         status = store->ops->secret_check(store, &secret);
     if (status == STATUS_OK && verify->dead != NULL)
@@ -133,10 +147,11 @@ void verify_store_open(struct verify *verify)
     dead_of_others(verify);
     dead_keep_unresolved(verify);
     qsort(verify->dead, verify->dead_count, sizeof *verify->dead, dead_by_position);
+    dead_share_out(verify);
     verify->checks[CHECK_DATA_ID].looked = 1;
     if (secret != 0 && secret != data_folder_secret_check(&verify->folder))
-        verify_fail(verify, CHECK_DATA_ID,
-            "the secret in the file identity does not belong to this database");
+        verify_fail(verify, CHECK_DATA_ID, "the secret in %s does not belong to this database",
+            verify->source.partitions ? "cluster.secret_file" : "the file identity");
     const uint64_t data_id = verify->store_data_id;
     if (data_id != verify->folder.data_id && data_id != 0) { /* 0: a new one, see verify.c */
         verify_fail(verify, CHECK_DATA_ID, "journal has %016" PRIx64 ", database has %016" PRIx64,
@@ -170,160 +185,24 @@ static enum status open_events_mark(struct comparison *comparison)
         store->ops->stock_events(store, 0, comparison->events, OPEN_EVENTS_MAX, &count);
     for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
         const struct command_settle *settle = &comparison->events[i].settle;
-        if (settle->ticket <= verify->engine.tickets.last && settle->step < SETTLE_STEPS)
-            verify->marks[settle->ticket] |= marks[settle->step];
+        ticket_number n;
+        const struct verify_log *log = verify_ticket_find(verify, settle->ticket, &n);
+        if (log != NULL && settle->step < SETTLE_STEPS)
+            log->marks[n] |= marks[settle->step];
     }
     comparison->event_count = count;
     comparison->event_last = count == 0 ? 0 : comparison->events[count - 1].id;
     return status;
 }
 
-static void order_missing(struct comparison *comparison, ticket_number number)
-{
-    struct verify *verify = comparison->verify;
-    const struct ticket_row *ticket = tickets_get(&verify->engine.tickets, number);
-    verify->checks[CHECK_ORDERS].looked++;
-    if ((verify->marks[number] & MARK_DEAD) != 0) {
-        if (ticket != NULL)
-            comparison->sums[ticket->item].excused = true;
-        return;
-    }
-    if (ticket == NULL) {
-        verify_fail(verify, CHECK_ORDERS,
-            "ticket %016" PRIx64 " (returned, and forgotten since) has no order and no dead letter",
-            funnel_ticket_id(&verify->keys, number));
-        return;
-    }
-    verify_fail(verify, CHECK_ORDERS,
-        "ticket %016" PRIx64 " (%u of item %u, user %016" PRIx64
-        ") has no order and no dead letter",
-        funnel_ticket_id(&verify->keys, number), ticket->quantity, ticket->item, ticket->user);
-}
-
-/* Only a payment makes the time to pay longer. */
-static bool order_was_extended(const struct verify *verify, ticket_number ticket)
-{
-    struct payment first;
-    uint32_t count = 0;
-    struct order_store *store = verify->store;
-    const enum status status = store->ops->payment->of_order(store, ticket, &first, 1, &count);
-    return status != STATUS_OK || count > 0; /* what can't be read is told by others */
-}
-
-static const char *order_row_wrong(const struct verify *verify, const struct order *order)
-{
-    const struct ticket_row *ticket = tickets_get(&verify->engine.tickets, order->ticket);
-    if (ticket == NULL)
-        return NULL; /* forgotten */
-    if (order->user != ticket->user)
-        return "user";
-    if (order->item != ticket->item)
-        return "item";
-    if (order->quantity != ticket->quantity)
-        return "quantity";
-    if (order->channel != ticket->channel)
-        return "channel";
-    if (order->unit_price != verify->engine.items[ticket->item].unit_price)
-        return "unit price";
-    if (order->amount != order->unit_price * order->quantity)
-        return "amount";
-    if (order->pay_by_ms < ticket->pay_by_ms)
-        return "pay-by time";
-    return order->pay_by_ms > ticket->pay_by_ms && !order_was_extended(verify, order->ticket)
-        ? "pay-by time"
-        : NULL;
-}
-
-/* What an order may be while its ticket is in a state; an open event lets the order be one step
- * ahead. */
-static bool order_state_fits(enum order_state order, uint8_t ticket, uint8_t marks)
-{
-    switch ((enum ticket_state)ticket) {
-    case TICKET_HELD:
-        return order == ORDER_PENDING || (order == ORDER_PAID && (marks & MARK_OPEN_SOLD) != 0)
-            || ((order == ORDER_CLOSED || order == ORDER_REFUNDED)
-                && (marks & (MARK_OPEN_RETURN | MARK_OPEN_WRITE_OFF)) != 0);
-    case TICKET_SOLD:
-        return order == ORDER_PAID
-            || (order == ORDER_REFUNDED && (marks & (MARK_OPEN_RETURN | MARK_OPEN_WRITE_OFF)) != 0);
-    case TICKET_RETURNED:
-        return order == ORDER_CLOSED || order == ORDER_REFUNDED;
-    case TICKET_WRITTEN_OFF:
-        return order == ORDER_REFUNDED;
-    }
-    return false;
-}
-
-static void order_compare(struct comparison *comparison, const struct order *order)
-{
-    struct verify *verify = comparison->verify;
-    const struct ticket_row *ticket = tickets_get(&verify->engine.tickets, order->ticket);
-    const uint8_t marks = verify->marks[order->ticket];
-    /* What is forgotten was returned. */
-    const uint8_t state = ticket == NULL ? TICKET_RETURNED : ticket->state;
-    const uint64_t id = funnel_order_id(&verify->keys, order->ticket);
-    const char *wrong = order_row_wrong(verify, order);
-    verify->orders++;
-    verify->checks[CHECK_ORDERS].looked++;
-    verify->checks[CHECK_ORDER_STATES].looked++;
-    if (wrong != NULL)
-        verify_fail(
-            verify, CHECK_ORDERS, "order %016" PRIx64 " has another %s than its ticket", id, wrong);
-    if ((marks & MARK_DEAD) == 0 && !order_state_fits((enum order_state)order->state, state, marks))
-        verify_fail(verify, CHECK_ORDER_STATES, "order %016" PRIx64 " is %s, its ticket is %s", id,
-            order->state < ORDER_STATES ? order_state_name((enum order_state)order->state) : "?",
-            ticket_state_name((enum ticket_state)state));
-    if (marks != 0 && ticket != NULL)
-        comparison->sums[ticket->item].excused = true;
-    if (order->item < ITEMS_LIMIT && (order->state == ORDER_PENDING || order->state == ORDER_PAID))
-        comparison->sums[order->item].live += order->quantity;
-}
-
-static void order_take(struct comparison *comparison, const struct order *order)
-{
-    struct verify *verify = comparison->verify;
-    if (order->ticket > verify->engine.tickets.last || order->ticket == 0) {
-        if (verify->running)
-            return; /* written since we looked at the position */
-        verify_fail(verify, CHECK_ORDERS,
-            "order %016" PRIx64 " has no ticket in the log (number %" PRIu64
-            ", the last one is %" PRIu64 ")",
-            funnel_order_id(&verify->keys, order->ticket), order->ticket, verify->engine.tickets.last);
-        return;
-    }
-    while (comparison->expected > order->ticket)
-        order_missing(comparison, comparison->expected--);
-    comparison->expected = order->ticket - 1;
-    order_compare(comparison, order);
-}
-
-static enum status orders_compare(struct comparison *comparison)
-{
-    struct order_store *store = comparison->verify->store;
-    struct order_filter filter = { .by_ticket = true };
-    uint32_t count;
-    comparison->expected = comparison->verify->engine.tickets.last;
-    do {
-        const enum status status = store->ops->orders_list(
-            store, &filter, comparison->orders, ORDERS_PER_READ, &count, &filter.before);
-        if (status != STATUS_OK)
-            return status;
-        for (uint32_t i = 0; i < count; i++)
-            order_take(comparison, &comparison->orders[i]);
-    } while (filter.before > 1);
-    while (comparison->expected > 0)
-        order_missing(comparison, comparison->expected--);
-    return STATUS_OK;
-}
-
 static void item_compare(struct comparison *comparison, const struct item *row)
 {
     struct verify *verify = comparison->verify;
-    const struct engine_item *item = &verify->engine.items[row->id];
+    const struct engine_item *item = verify_item_find(verify, row->id);
     struct item_sums *sums = &comparison->sums[row->id];
     sums->in_store = true;
-    if (item->sale == 0)
-        return; /* not preheated up to here */
+    if (item == NULL || verify->items[row->id].log->broken)
+        return; /* not preheated up to here, or nobody knows how it went on */
     const uint64_t sold_before = (uint64_t)item->total - item->locked - item->given;
     const uint64_t live = (uint64_t)item->held + item->sold;
     verify->checks[CHECK_STOCK].looked++;
@@ -360,7 +239,7 @@ static enum status items_compare(struct comparison *comparison)
         }
     }
     for (item_id id = 1; id < verify->config.items_max; id++)
-        if (verify->engine.items[id].sale != 0 && !comparison->sums[id].in_store)
+        if (verify_item_find(verify, id) != NULL && !comparison->sums[id].in_store)
             verify_fail(verify, CHECK_STOCK, "item %u is in the log but not in the database", id);
     return STATUS_OK;
 }
@@ -406,41 +285,60 @@ static enum status audit_check(struct verify *verify)
     return status;
 }
 
-/* Did the server write while we read? Then states and stock are of another moment. A move of an
+static enum status position_same(struct verify *verify, bool *same)
+{
+    struct position position = { 0 };
+    if (verify->source.partitions)
+        return verify_partitions_same(verify, same);
+    const enum status status = verify->store->ops->applied(verify->store, PART_EMBEDDED, &position);
+    *same = position.seq == verify->log->state.seq;
+    return status;
+}
+
+/* Did servers write while we read? Then states and stock are of another moment. A move of an
  * order leaves an open event, or, once that is confirmed, another position. */
-static void moved_look(struct comparison *comparison)
+static bool moved_look(struct comparison *comparison)
 {
     struct verify *verify = comparison->verify;
     struct order_store *store = verify->store;
-    struct position position = { 0 };
     uint32_t count = 0;
-    if (!verify->running)
-        return;
+    bool same = true;
+    if (!verify->running && !verify->source.partitions)
+        return false;
     enum status status = store->ops->stock_events(store, 0, comparison->events, OPEN_EVENTS_MAX, &count);
     if (status == STATUS_OK)
-        status = store->ops->applied(store, PART_EMBEDDED, &position);
+        status = position_same(verify, &same);
     const uint64_t last = count == 0 ? 0 : comparison->events[count - 1].id;
-    if (status == STATUS_OK && position.seq == verify->store_position.seq
-        && count == comparison->event_count && last == comparison->event_last)
-        return;
-    verify_skip(verify, CHECK_ORDER_STATES, "the server is writing");
-    verify_skip(verify, CHECK_STOCK, "the server is writing");
+    return status != STATUS_OK || !same || count != comparison->event_count
+        || last != comparison->event_last;
+}
+
+static void comparison_end(struct comparison *comparison)
+{
+    struct verify *verify = comparison->verify;
+    const struct verify_strays *strays = &comparison->strays;
+    if (moved_look(comparison)) {
+        verify->running = true;
+        verify_skip(verify, CHECK_ORDER_STATES, "the server is writing");
+        verify_skip(verify, CHECK_STOCK, "the server is writing");
+    } else {
+        for (uint64_t i = 0; i < strays->count; i++)
+            verify_fail(verify, CHECK_ORDERS, "%s", strays->what);
+    }
 }
 
 void verify_store_compare(struct verify *verify)
 {
     struct comparison comparison = { .verify = verify,
         .sums = calloc(ITEMS_LIMIT, sizeof *comparison.sums),
-        .orders = calloc(ORDERS_PER_READ, sizeof *comparison.orders),
         .items = calloc(ITEMS_PER_READ, sizeof *comparison.items),
         .events = calloc(OPEN_EVENTS_MAX, sizeof *comparison.events) };
     enum status status = STATUS_FULL;
     verify->store_compared = true;
-    if (comparison.sums != NULL && comparison.orders != NULL && comparison.items != NULL
-        && comparison.events != NULL)
+    if (comparison.sums != NULL && comparison.items != NULL && comparison.events != NULL)
         status = open_events_mark(&comparison);
     if (status == STATUS_OK)
-        status = orders_compare(&comparison);
+        status = verify_orders_compare(verify, comparison.sums, &comparison.strays);
     if (status == STATUS_OK)
         status = items_compare(&comparison);
     if (status == STATUS_OK)
@@ -450,11 +348,10 @@ void verify_store_compare(struct verify *verify)
     if (status == STATUS_OK)
         status = audit_check(verify);
     if (status == STATUS_OK)
-        moved_look(&comparison);
+        comparison_end(&comparison);
     else
         verify_fail(verify, CHECK_ORDERS, "the database can't be read: %s", status_name(status));
     free(comparison.sums);
-    free(comparison.orders);
     free(comparison.items);
     free(comparison.events);
 }

@@ -79,6 +79,25 @@ static void late_money_is_not_written_to_while_its_answer_is_on_its_way(void **s
     assert_int_equal(payment_of(shop, id).use, USE_REFUND);
 }
 
+static void late_money_whose_unit_is_being_decided_waits_for_it_however_long(void **state)
+{
+    struct shop *shop = *state;
+    const ticket_number ticket = order_make(shop);
+    const uint64_t id = late_money(shop, ticket);
+    const uint64_t end_ms = payment_of(shop, id).captured_ms + LATE_WAIT_MS;
+    shop->unit = (struct outcome){ .answer = ANSWER_DECIDING, .ticket = ticket + 1 };
+    turn(shop);
+    assert_int_equal(payment_of(shop, id).use, USE_LATE);
+    shop->now_ms = end_ms + 1;
+    turn(shop);
+    assert_int_equal(payment_of(shop, id).use, USE_LATE);
+    shop->unit.answer = ANSWER_REPEATED; /* kept: the same key finds the ticket */
+    assert_int_equal(order_make(shop), ticket + 1);
+    turn_after(shop, CASHIER_LATE_AGAIN_MS);
+    assert_int_equal(payment_of(shop, id).use, USE_RELINKED);
+    assert_int_equal(order_of(shop, ticket + 1).state, ORDER_PAID);
+}
+
 static void late_money_that_came_during_a_question_does_not_wait_for_another_event(void **state)
 {
     struct shop *shop = *state;
@@ -104,6 +123,7 @@ int main(void)
         SHOP_RULE(late_money_without_a_unit_goes_back),
         SHOP_RULE(late_money_is_not_written_to_while_its_answer_is_on_its_way),
         SHOP_RULE(late_money_waits_for_an_inventory_that_is_away_and_then_goes_back),
+        SHOP_RULE(late_money_whose_unit_is_being_decided_waits_for_it_however_long),
         SHOP_RULE(late_money_that_came_during_a_question_does_not_wait_for_another_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ struct shop {
     struct inventory_port port;
     struct arena arena;
     struct board board;
+    struct reconcile_config config;
     struct reconcile *reconcile;
     uint64_t now_ms;
     /* the database */
@@ -46,6 +47,7 @@ struct shop {
     uint32_t repair_count, told, moments;
     /* the inventory */
     struct outcome tickets[ROWS_MAX + 100]; /* by number */
+    struct outcome (*ticket_ask)(const struct shop *shop, const struct command_ask *ask); /* NULL: those */
     uint64_t marked;
     bool silent;
     struct inventory_request requests[PORT_MAX];
@@ -298,7 +300,8 @@ static const struct inventory_answer *port_collect(struct inventory_port *port)
     const struct inventory_request *request = &shop->requests[shop->answered++];
     shop->out = (struct inventory_answer){ .tag = request->tag };
     if (request->command.type == COMMAND_ASK_TICKET)
-        shop->out.outcome = shop->tickets[request->command.ask.ticket];
+        shop->out.outcome = shop->ticket_ask == NULL ? shop->tickets[request->command.ask.ticket]
+                                                     : shop->ticket_ask(shop, &request->command.ask);
     else
         shop->out.outcome =
             (struct outcome){ .answer = ANSWER_FOUND, .quantity = (uint32_t)shop->marked };
@@ -369,7 +372,7 @@ static inline void sell(struct shop *shop, uint32_t count)
 static inline int setup(void **state)
 {
     struct shop *shop = test_calloc(1, sizeof *shop);
-    const size_t bytes = reconcile_bytes() + board_bytes(4, 64) + 4096;
+    const size_t bytes = 2 * reconcile_bytes() + board_bytes(4, 64) + 4096;
     log_level_set(LOG_ERROR + 1);
     assert_int_equal(arena_open(&shop->arena, bytes), STATUS_OK);
     board_create(&shop->board, &shop->arena, 4, 64);
@@ -380,13 +383,13 @@ static inline int setup(void **state)
     shop->sale = (struct sale){ .id = SALE, .start_ms = 10, .end_ms = 90, .gate = GATE_OPENED };
     log_end_set(shop, 50);
     sell(shop, 3);
-    shop->reconcile = reconcile_create(&shop->arena,
-        &(struct reconcile_config){ .part = SHOP_PART,
-            .store = &shop->store,
-            .port = &shop->port,
-            .board = &shop->board,
-            .repaired = repaired,
-            .context = shop });
+    shop->config = (struct reconcile_config){ .part = SHOP_PART,
+        .store = &shop->store,
+        .port = &shop->port,
+        .board = &shop->board,
+        .repaired = repaired,
+        .context = shop };
+    shop->reconcile = reconcile_create(&shop->arena, &shop->config);
     *state = shop;
     return 0;
 }

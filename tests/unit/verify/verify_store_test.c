@@ -213,8 +213,7 @@ static void a_dead_letter_of_another_partition_is_found(void **state)
     folder_sql(&sold_folder,
         "INSERT INTO dead_letters VALUES(1, (3 << 43) + 8, 7, 5, 1, 1, 1, 1, 'test', x'', 2, 0,"
         " '', '')");
-    assert_says(sold_verified(VERIFY_FAILED),
-        "dead letter 1 is of partition 3, and the folder has the log of 0");
+    assert_says(sold_verified(VERIFY_FAILED), "dead letter 1 is of partition 3, whose log is not there");
 }
 
 static void an_order_may_be_ahead_of_its_ticket_while_its_stock_event_is_open(void **state)
