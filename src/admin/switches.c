@@ -5,7 +5,12 @@
 #include "admin/switches.h"
 
 #include "admin/admin.h"
+#include "contract/cluster_store.h"
 #include "funnel/switches.h"
+#include "worker/leadership.h"
+#include "worker/shared_switches.h"
+
+#include <stdio.h>
 
 enum { SOLD_OUT_LIST_MAX = 200 };
 
@@ -124,6 +129,22 @@ static bool wants_sold_out(const struct switch_wish *wish, item_id item)
     return false;
 }
 
+/* On many machines a switch is kept where all processes see it, in the transaction of its audit row. */
+static_assert(SOLD_OUT_LIST_MAX + SWITCHES <= SWITCH_ROWS_MAX, "all rows are read");
+static bool is_shared(const struct admin *admin)
+{
+    return admin->lent->leads != LEADS_ALWAYS;
+}
+
+static void row_keep(struct admin *admin, struct job *job, const char *name, item_id item, uint32_t value)
+{
+    struct switch_row row = { .item = item, .value = value };
+    if (!is_shared(admin) || job->audited != STATUS_OK)
+        return;
+    snprintf(row.name, sizeof row.name, "%s", name);
+    job->audited = admin->store->ops->cluster->switch_set(admin->store, &row);
+}
+
 static void sold_out_change(struct admin *admin, struct job *job, const struct switch_wish *wish, bool set)
 {
     for (item_id item = 1; item < ITEMS_LIMIT; item++) {
@@ -131,11 +152,13 @@ static void sold_out_change(struct admin *admin, struct job *job, const struct s
         const bool wanted = (is || wish->item_count > 0) && wants_sold_out(wish, item);
         if (is == wanted)
             continue;
-        if (set)
+        if (set) {
             switch_sold_out_set(admin->lent->switches, item, wanted);
-        else
-            admin_audit_write(admin, job, "switch.set", "sold_out_items: item %u %s", item,
-                wanted ? "answers sold out without a check" : "is sold again");
+            continue;
+        }
+        admin_audit_write(admin, job, "switch.set", "sold_out_items: item %u %s", item,
+            wanted ? "answers sold out without a check" : "is sold again");
+        row_keep(admin, job, SWITCH_SOLD_OUT, item, wanted);
     }
 }
 
@@ -147,11 +170,13 @@ static void wish_pass(struct admin *admin, struct job *job, const struct switch_
         const uint32_t wanted = is_flag(name) ? wish->flags[name] : wish->numbers[name];
         if (is == wanted)
             continue;
-        if (set)
+        if (set) {
             switch_set(admin->lent->switches, (enum switch_name)name, wanted);
-        else
-            admin_audit_write(
-                admin, job, "switch.set", "%s: %u, was %u", switch_kinds[name].name, wanted, is);
+            continue;
+        }
+        admin_audit_write(
+            admin, job, "switch.set", "%s: %u, was %u", switch_kinds[name].name, wanted, is);
+        row_keep(admin, job, switch_kinds[name].name, 0, wanted);
     }
     if (wish->items_given)
         sold_out_change(admin, job, wish, set);
@@ -160,7 +185,14 @@ static void wish_pass(struct admin *admin, struct job *job, const struct switch_
 void admin_switches_change(struct admin *admin, struct job *job, uint32_t id)
 {
     struct switch_wish wish = { .items_given = false };
+    bool changed = false;
     (void)id;
+    /* Another process may have turned one a moment ago. */
+    if (is_shared(admin)
+        && !job_ok(job, shared_switches_read(admin->store, admin->lent->switches, &changed)))
+        return;
+    if (changed)
+        admin->lent->switched(admin->lent->switched_context);
     if (!wish_read(admin, job, &wish))
         return;
     wish_pass(admin, job, &wish, false);

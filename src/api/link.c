@@ -27,9 +27,11 @@ struct link {
     struct arena arena;
     struct wake *worker, *view_wakes[VIEW_READERS_MAX];
     uint32_t edges, view_readers;
-    bool held; /* what is said is not shown yet */
-    struct edge_link each[EDGES_MAX];
+    uint32_t listeners; /* edges, and behind them, if there are any, the other processes: notes only */
+    bool held;          /* what is said is not shown yet */
+    struct edge_link each[EDGES_MAX + 1];
     _Atomic bool away, stopped;
+    _Atomic(const char *) reason;
     _Atomic uint64_t lag, asks_since_ms; /* 0: the database has answered */
 };
 
@@ -46,13 +48,13 @@ enum status link_open(struct link **out, uint32_t edges, uint32_t view_readers)
 {
     const size_t views =
         view_readers * (sizeof(struct view_link) + 2 * VIEW_SLOTS * sizeof(struct job *) + 512);
-    const size_t rings = edges
+    const size_t rings = (edges + 1)
         * (2 * JOB_SLOTS * sizeof(struct job *) + NOTE_SLOTS * sizeof(struct link_note) + 512 + views);
     struct link *link = *out = arena_object(sizeof *link, rings);
     invariant(edges <= EDGES_MAX && view_readers > 0 && view_readers <= VIEW_READERS_MAX);
     if (link == NULL)
         return STATUS_FULL;
-    link->edges = edges;
+    link->edges = link->listeners = edges;
     link->view_readers = view_readers;
     for (uint32_t i = 0; i < edges; i++) {
         ring_create(&link->each[i].urgent, &link->arena, JOB_SLOTS, sizeof(struct job *));
@@ -61,6 +63,14 @@ enum status link_open(struct link **out, uint32_t edges, uint32_t view_readers)
         views_create(link, &link->each[i]);
     }
     return STATUS_OK;
+}
+
+void link_others_wake(struct link *link, struct wake *wake)
+{
+    struct edge_link *others = &link->each[link->edges];
+    ring_create(&others->notes, &link->arena, NOTE_SLOTS, sizeof(struct link_note));
+    others->wake = wake;
+    link->listeners = link->edges + 1;
 }
 
 void link_close(struct link *link)
@@ -133,16 +143,25 @@ static bool view_take_back(struct link *link, struct edge_link *mine, struct lin
     return false;
 }
 
-bool link_take_back(struct link *link, uint32_t edge, struct link_note *note)
+static bool note_take(struct ring *ring, struct link_note *note)
 {
-    struct ring *ring = &link->each[edge].notes;
     const struct link_note *slot = ring_peek(ring);
     if (slot != NULL) {
         *note = *slot;
         ring_pop(ring);
     }
     ring_release(ring);
-    return slot != NULL || view_take_back(link, &link->each[edge], note);
+    return slot != NULL;
+}
+
+bool link_take_back(struct link *link, uint32_t edge, struct link_note *note)
+{
+    return note_take(&link->each[edge].notes, note) || view_take_back(link, &link->each[edge], note);
+}
+
+bool link_others_take(struct link *link, struct link_note *note)
+{
+    return link->listeners > link->edges && note_take(&link->each[link->edges].notes, note);
 }
 
 struct job *link_next(struct link *link, uint32_t edge, bool urgent)
@@ -184,11 +203,21 @@ static void tell(struct link *link, struct edge_link *edge, const struct link_no
         edge->missed = true;
 }
 
-void link_order_changed(struct link *link, ticket_number ticket, user_id user)
+static void tell_some(struct link *link, uint32_t listeners, ticket_number ticket, user_id user)
 {
     const struct link_note note = { .ticket = ticket, .user = user };
-    for (uint32_t i = 0; i < link->edges; i++)
+    for (uint32_t i = 0; i < listeners; i++)
         tell(link, &link->each[i], &note);
+}
+
+void link_order_changed(struct link *link, ticket_number ticket, user_id user)
+{
+    tell_some(link, link->listeners, ticket, user);
+}
+
+void link_order_heard(struct link *link, ticket_number ticket, user_id user)
+{
+    tell_some(link, link->edges, ticket, user);
 }
 
 void link_many_changed(struct link *link)
@@ -205,7 +234,7 @@ void link_hold(struct link *link)
 void link_release(struct link *link)
 {
     link->held = false;
-    for (uint32_t i = 0; i < link->edges; i++)
+    for (uint32_t i = 0; i < link->listeners; i++)
         ring_publish(&link->each[i].notes);
 }
 
@@ -213,7 +242,7 @@ void link_flush(struct link *link)
 {
     if (link->held)
         return;
-    for (uint32_t i = 0; i < link->edges; i++) {
+    for (uint32_t i = 0; i < link->listeners; i++) {
         struct edge_link *edge = &link->each[i];
         if (edge->missed) {
             edge->missed = false;
@@ -230,6 +259,7 @@ void link_health_set(struct link *link, const struct worker_health *health)
     atomic_store(&link->away, health->away);
     atomic_store(&link->stopped, health->stopped);
     atomic_store(&link->lag, health->lag);
+    atomic_store(&link->reason, health->reason);
     atomic_store(&link->asks_since_ms, 0);
 }
 
@@ -244,5 +274,6 @@ void link_health(const struct link *link, uint64_t now_ms, struct worker_health 
     const bool silent = since_ms != 0 && now_ms > since_ms + DATABASE_SILENT_MS;
     *health = (struct worker_health){ .away = atomic_load(&link->away) || silent,
         .stopped = atomic_load(&link->stopped),
-        .lag = atomic_load(&link->lag) };
+        .lag = atomic_load(&link->lag),
+        .reason = atomic_load(&link->reason) };
 }

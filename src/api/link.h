@@ -24,6 +24,8 @@ void link_close(struct link *link); /* accepts NULL */
 void link_worker_wake(struct link *link, struct wake *wake);
 void link_edge_wake(struct link *link, uint32_t edge, struct wake *wake);
 void link_view_wake(struct link *link, uint32_t reader, struct wake *wake);
+/* There are other processes, which hear of orders that have changed, too: whoever tells them is woken. */
+void link_others_wake(struct link *link, struct wake *wake);
 
 /* Edge threads. */
 struct link_note {
@@ -38,12 +40,16 @@ bool link_take_back(struct link *link, uint32_t edge, struct link_note *note);
 struct job *link_next(struct link *link, uint32_t edge, bool urgent); /* NULL: none */
 void link_return(struct link *link, struct job *job);
 void link_order_changed(struct link *link, ticket_number ticket, user_id user); /* tells all edges */
+void link_order_heard(struct link *link, ticket_number ticket, user_id user); /* from another process */
 void link_many_changed(struct link *link); /* which ones is not known: all edges look at all */
 /* From here to link_release no edge sees what is said: neither answers nor notes. */
 void link_hold(struct link *link);
 void link_release(struct link *link);
 /* Wakes the edges that were told something; once for all that a turn has to say. Not while it is held. */
 void link_flush(struct link *link);
+
+/* The thread that tells other processes; false: there is nothing. */
+bool link_others_take(struct link *link, struct link_note *note);
 
 /* A reader of order views. */
 struct job *link_view_next(struct link *link, uint32_t reader, uint32_t edge); /* NULL: none */
@@ -56,6 +62,7 @@ enum {
 struct worker_health {
     bool away, stopped; /* the database; STOPPED: it is damaged */
     uint64_t lag;       /* records of the log that are not orders yet */
+    const char *reason; /* what else keeps this process from selling, for people; NULL: nothing */
 };
 /* The thread that writes orders: after a turn; before it, since when it is in the database's hands. */
 void link_health_set(struct link *link, const struct worker_health *health);

@@ -51,9 +51,9 @@ void routes_watch_too_fast(struct exchange *exchange)
     note(exchange->routes, exchange->request->client, WATCH_TOO_FAST, 0);
 }
 
-void routes_watch_seen(struct exchange *exchange, user_id user)
+void routes_watch_seen(struct routes *routes, const struct address *client, user_id user)
 {
-    note(exchange->routes, exchange->request->client, WATCH_SEEN, user);
+    note(routes, client, WATCH_SEEN, user);
 }
 
 bool routes_address_banned(struct exchange *exchange)

@@ -25,7 +25,8 @@ static inline void routes_watch(struct routes *routes, const struct http_request
 void routes_watch_too_fast(struct exchange *exchange); /* the address */
 void routes_watch_failed(struct exchange *exchange);   /* a bad session, token or challenge */
 void routes_watch_failed_of(struct routes *routes, const struct address *client);
-void routes_watch_seen(struct exchange *exchange, user_id user); /* a pass is given */
+/* A pass is given. */
+void routes_watch_seen(struct routes *routes, const struct address *client, user_id user);
 /* True after writing the refusal to the exchange. */
 bool routes_banned(struct exchange *exchange, user_id user);
 bool routes_address_banned(struct exchange *exchange);

@@ -37,8 +37,17 @@ struct edge_answer answer_from_door(const struct door_result *result)
     return answer;
 }
 
+/* A kind of answer that is neither a win nor a problem: a win is proposed and not kept yet. */
+enum { KIND_DECIDING = PROBLEMS };
+static_assert(KIND_DECIDING <= UINT8_MAX, "it fits edge_answer.kind");
+
 struct edge_answer answer_from_outcome(const struct outcome *outcome)
 {
+    if (outcome->answer == ANSWER_DECIDING)
+        return (struct edge_answer){ .kind = KIND_DECIDING,
+            .extra = (uint16_t)outcome->item,
+            .a = outcome->quantity,
+            .b = outcome->ticket };
     if (outcome->answer == ANSWER_WON || outcome->answer == ANSWER_REPEATED)
         return (struct edge_answer){ .kind = PROBLEM_NONE,
             .extra = (uint16_t)outcome->item,
@@ -53,6 +62,8 @@ struct edge_answer answer_from_outcome(const struct outcome *outcome)
     else if (outcome->answer == ANSWER_ALREADY_BOUGHT || outcome->answer == ANSWER_LIMIT_REACHED
         || outcome->answer == ANSWER_OPEN_ORDER)
         answer.b = outcome->ticket;
+    else if (outcome->answer == ANSWER_TOO_FAST)
+        answer.a = outcome->number;
     else if (tells_again(answer.kind))
         answer.b = outcome->again_ms;
     return answer;
@@ -167,22 +178,29 @@ static void won_numbers(const struct edge_answer *answer, struct text *out)
     text_literal(out, "}");
 }
 
-static void won_render_slowly(const struct edge_answer *answer, const struct funnel_keys *keys,
+/* A win, or one that is being decided: that has no order, no price and no time to pay, because there is no
+ * order yet and there may never be one. */
+static void accepted_render(const struct edge_answer *answer, const struct funnel_keys *keys,
     struct span headers, bool closing, struct text *out)
 {
     char body_bytes[256], header_bytes[512];
     struct text body = text_in(body_bytes, sizeof body_bytes);
     struct text head = text_in(header_bytes, sizeof header_bytes);
     const uint64_t ticket = funnel_ticket_id(keys, answer->b);
-    text_literal(&body, "{\"outcome\":\"won\",\"ticket\":\"");
+    const bool won = answer->kind == PROBLEM_NONE;
+    text_format(&body, "{\"outcome\":\"%s\",\"ticket\":\"", won ? "won" : "deciding");
     text_hex64(&body, ticket);
-    text_literal(&body, "\",\"order\":\"");
-    text_hex64(&body, funnel_order_id(keys, answer->b));
-    text_literal(&body, "\",\"item\":");
-    won_numbers(answer, &body);
+    if (won) {
+        text_literal(&body, "\",\"order\":\"");
+        text_hex64(&body, funnel_order_id(keys, answer->b));
+        text_literal(&body, "\",\"item\":");
+        won_numbers(answer, &body);
+    } else {
+        text_format(&body, "\",\"item\":%u,\"quantity\":%u}", answer->extra, answer->a);
+    }
     text_literal(&head, "Cache-Control: no-store\r\nLocation: /v1/tickets/");
     text_hex64(&head, ticket);
-    text_literal(&head, "\r\n");
+    text_string(&head, won ? "\r\n" : "\r\nRetry-After: 1\r\n");
     text_add(&head, headers);
     invariant(!body.overflow && !head.overflow);
     http_reply(out, 202, SPAN("application/json"), text_span(&head), text_span(&body), closing);
@@ -206,7 +224,7 @@ static void ready_won_make(void)
 {
     const struct funnel_keys keys = { 0 }; /* any will do: what they make is filled in later */
     struct text out = text_in(ready_won.bytes, sizeof ready_won.bytes);
-    won_render_slowly(&(struct edge_answer){ .b = 1 }, &keys, SPAN_NONE, false, &out);
+    accepted_render(&(struct edge_answer){ .b = 1 }, &keys, SPAN_NONE, false, &out);
     invariant(!out.overflow);
     ready_won.date = offset_after(out.data, out.size, "\r\nDate: ");
     ready_won.length = offset_after(out.data, out.size, "\r\nContent-Length: ");
@@ -231,7 +249,7 @@ static void won_render(const struct edge_answer *answer, const struct funnel_key
 {
     char *start = out->data + out->size;
     if (headers.size > 0 || closing || out->capacity - out->size < 2 * sizeof ready_won.bytes) {
-        won_render_slowly(answer, keys, headers, closing, out);
+        accepted_render(answer, keys, headers, closing, out);
         return;
     }
     text_add(out, span_of(ready_won.bytes, ready_won.size));
@@ -282,6 +300,10 @@ void answer_render(const struct edge_answer *answer, const struct funnel_keys *k
     const enum problem problem = answer->kind;
     if (problem == PROBLEM_NONE) {
         won_render(answer, keys, headers, closing, out);
+        return;
+    }
+    if (__builtin_expect((int)problem == KIND_DECIDING, 0)) {
+        accepted_render(answer, keys, headers, closing, out);
         return;
     }
     const bool simple = problem != PROBLEM_NOT_STARTED && !tells_again(problem)
@@ -373,5 +395,7 @@ struct span answer_ready(const struct edge_answer *answer, const struct funnel_k
                 && (answer->a | answer->b) == 0,
             1))
         return span_of(mine->bytes, mine->size);
+    if (answer->kind == KIND_DECIDING)
+        return SPAN_NONE;
     return told_refresh(mine, &ready_plain[language][answer->kind], answer);
 }

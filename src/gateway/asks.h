@@ -5,8 +5,12 @@
 #define STAMPEDE_GATEWAY_ASKS_H
 
 #include "api/reply_to.h"
+#include "base/address.h"
 #include "contract/types.h"
 #include "edge/edge.h"
+#include "funnel/intent.h"
+#include "funnel/token.h"
+#include "gateway/waits.h"
 
 struct arena;
 struct asks;
@@ -23,8 +27,22 @@ struct ask {
     void (*answered)(struct routes *routes, const struct ask *ask, const struct outcome *outcome);
     struct reply_to to;
     user_id user;
-    uint64_t version_seen, wait_until_ms; /* of a view of an order */
-    uint64_t start_ms;                    /* of the sale of a waiting room */
+    union {
+        struct {                /* a view of an order */
+            struct wait view;   /* what it waits for */
+            uint64_t news_seen; /* news that the edge had heard when it asked */
+        };
+        struct { /* what is given if something was fresh (COMMAND_ASK_SPEND) */
+            union {
+                struct pass pass;
+                struct session session;
+            };
+            uint64_t source; /* human_visit.source */
+            struct address client;
+        };
+        struct intent intent; /* that is given if the door of all gateways agrees */
+    };
+    uint64_t start_ms; /* of the sale of a waiting room */
     item_id item;
     sale_id room;               /* the sale whose waiting room is entered */
     struct edge_answer instead; /* told when the inventory has no old answer (repeat.c) */

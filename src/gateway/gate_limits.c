@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "edge/caller_counts.h"
+#include "funnel/keys.h"
 #include "funnel/limits.h"
 #include "funnel/lockout.h"
 #include "funnel/switches.h"
@@ -33,14 +34,15 @@ static enum status callers_open(struct gate_limits *gate, const struct config *c
         (uint32_t)config->connections_per_address, (uint32_t)config->v6_prefix, key);
 }
 
-enum status gate_limits_open(
-    struct gate_limits *gate, const struct config *config, uint32_t edges, char error[CONFIG_ERROR])
+enum status gate_limits_open(struct gate_limits *gate, const struct config *config, uint32_t edges,
+    bool shared, char error[CONFIG_ERROR])
 {
     struct limits_config limits = { .addresses = (uint32_t)config->address_entries,
         .users = (uint32_t)config->user_entries,
         .items = (uint32_t)config->items_max,
         .user_requests_max = (uint32_t)config->user_requests,
         .v6_bits = (uint32_t)config->v6_prefix,
+        .shared = shared,
         .rates = rates_of(config) };
     struct span bad;
     random_secret(&limits.key, sizeof limits.key);
@@ -64,6 +66,11 @@ enum status gate_limits_open(
     if (status != STATUS_OK)
         snprintf(error, CONFIG_ERROR, "no memory for the tables of [limits]");
     return status;
+}
+
+void gate_limits_join(struct gate_limits *gate, const struct funnel_keys *keys)
+{
+    limits_join(gate->limits, keys->address);
 }
 
 enum status gate_limits_start(struct gate_limits *gate)

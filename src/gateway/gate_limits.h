@@ -10,6 +10,7 @@
 
 struct caller_counts;
 struct console_sessions;
+struct funnel_keys;
 struct limits;
 struct lockout;
 struct password_checks;
@@ -24,10 +25,13 @@ struct gate_limits {
     struct trusted trusted;
 };
 
+/* `shared`: there are other gateways, and gate_limits_join follows. */
 MUST_CHECK enum status gate_limits_open(struct gate_limits *gate, const struct config *config,
-    uint32_t edges, char error[CONFIG_ERROR]);
+    uint32_t edges, bool shared, char error[CONFIG_ERROR]);
 MUST_CHECK enum status gate_limits_start(struct gate_limits *gate); /* the thread of passwords */
 void gate_limits_close(struct gate_limits *gate);                   /* accepts a zeroed one */
+/* Before the threads run, if there are other gateways: they know addresses by these keys, too. */
+void gate_limits_join(struct gate_limits *gate, const struct funnel_keys *keys);
 /* The rates that follow from configuration and switches, for all edges at once. Thread: one. */
 void gate_limits_apply(
     struct limits *limits, const struct switches *switches, const struct config *config);

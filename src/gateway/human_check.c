@@ -7,9 +7,13 @@
 #include "api/handover.h"
 #include "api/query.h"
 #include "base/address.h"
+#include "contract/command.h"
 #include "funnel/switches.h"
+#include "funnel/token.h"
 #include "gateway/anomaly_notes.h"
+#include "gateway/asks.h"
 #include "gateway/exchange.h"
+#include "gateway/public_requests.h"
 #include "gateway/reply.h"
 #include "gateway/routes_state.h"
 #include "gateway/sessions.h"
@@ -83,18 +87,26 @@ enum edge_verdict public_challenge(struct exchange *exchange, item_id item)
     return reply_json(exchange, 200, &body, false);
 }
 
-/* The refusal, with the kinds that the sale accepts and where to get a challenge. */
-static void refuse(
+/* Of a refusal: the kinds that the sale accepts, and where to get a challenge. */
+enum { INVITATION_BYTES = 160 };
+static void invitation_write(
+    const struct routes *routes, enum human_check asked, item_id item, struct text *more)
+{
+    text_literal(more, ",\"kinds\":[");
+    if (asked != HUMAN_POW)
+        text_format(more, "\"%s\",", human_kind_name(&routes->human, asked));
+    text_format(more, "\"pow\"],\"challenge\":\"/v1/items/%u/challenge\"", item);
+    invariant(!more->overflow);
+}
+
+static enum edge_verdict refuse(
     struct exchange *exchange, enum problem problem, const struct catalog_sale *sale, item_id item)
 {
-    char bytes[160];
+    char bytes[INVITATION_BYTES];
     struct text more = text_in(bytes, sizeof bytes);
-    text_literal(&more, ",\"kinds\":[");
-    if (sale->human_check != HUMAN_POW)
-        text_format(&more, "\"%s\",", human_kind_name(&exchange->routes->human, sale->human_check));
-    text_format(&more, "\"pow\"],\"challenge\":\"/v1/items/%u/challenge\"", item);
-    invariant(!more.overflow);
-    reply_refusal(exchange, &(struct problem_answer){ .problem = problem, .members = text_span(&more) });
+    invitation_write(exchange->routes, sale->human_check, item, &more);
+    return reply_refusal(
+        exchange, &(struct problem_answer){ .problem = problem, .members = text_span(&more) });
 }
 
 /* What is answered to those who did not pass. */
@@ -116,23 +128,71 @@ static const struct {
     [HUMAN_REFUSED] = { PROBLEM_HUMAN_REFUSED, .blamed = true },
 };
 
-bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, item_id item, user_id user)
+/* What the inventory says of a challenge that was good. */
+static void challenge_spent(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
+{
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    const struct catalog_item *item = catalog == NULL ? NULL : catalog_item_find(catalog, ask->item);
+    const struct catalog_sale *sale = item == NULL ? NULL : catalog_sale_of(catalog, item);
+    const struct human_visit visit = {
+        .user = ask->pass.user, .source = ask->source, .now_ms = edge_now_ms(routes->edge)
+    };
+    const enum human_answer answer = outcome->answer == ANSWER_DONE ? HUMAN_PASSED
+        : outcome->answer == ANSWER_UNCHANGED                       ? HUMAN_SPENT
+                                                                    : HUMAN_CROWDED;
+    human_told(&routes->human, &visit, answer);
+    if (answer == HUMAN_PASSED) {
+        pass_complete(routes, &ask->to, &ask->client, &ask->pass);
+        return;
+    }
+    if (answer == HUMAN_CROWDED || sale == NULL) { /* nobody knows, or the item has gone meanwhile */
+        complete_problem(routes, &ask->to, PROBLEM_UNAVAILABLE);
+        return;
+    }
+    char bytes[INVITATION_BYTES];
+    struct text more = text_in(bytes, sizeof bytes);
+    routes_watch_failed_of(routes, &ask->client);
+    invitation_write(routes, sale->human_check, ask->item, &more);
+    complete_refusal(routes, &ask->to,
+        &(struct problem_answer){ .problem = PROBLEM_HUMAN_SPENT, .members = text_span(&more) });
+}
+
+/* Other gateways accept the challenge too: all are asked whether it is fresh. */
+static enum edge_verdict challenge_spend(struct exchange *exchange, const struct human_visit *visit,
+    const struct human_mark *mark, const struct pass *pass)
+{
+    const struct command command = { .type = COMMAND_ASK_SPEND,
+        .spend = { .mark = mark->mark, .until_ms = mark->expires_s * 1000ull } };
+    struct ask *ask = ask_send(exchange, &command, challenge_spent);
+    if (ask == NULL)
+        return EDGE_REPLIED;
+    ask->item = visit->item;
+    ask->pass = *pass;
+    ask->source = visit->source;
+    ask->client = *exchange->request->client;
+    return EDGE_DEFERRED;
+}
+
+enum edge_verdict human_pass(
+    struct exchange *exchange, const struct catalog_sale *sale, const struct pass *pass)
 {
     const struct routes *routes = exchange->routes;
+    struct human_mark mark;
     if (sale->human_check == HUMAN_NONE
         || switch_value(routes->shared.switches, SWITCH_BYPASS_HUMAN_CHECK) != 0)
-        return true;
-    const struct human_visit visit = visit_of(exchange, sale, item, user);
-    const enum human_answer answer = human_judge(&routes->human, &visit, exchange->request->body);
+        return pass_reply(exchange, pass);
+    const struct human_visit visit = visit_of(exchange, sale, pass->item, pass->user);
+    const enum human_answer answer = human_judge_shared(&routes->human, &visit,
+        exchange->request->body, routes->shared.inventory_shared ? &mark : NULL);
     if (answer == HUMAN_PASSED)
-        return true;
+        return pass_reply(exchange, pass);
+    if (answer == HUMAN_TO_ASK)
+        return challenge_spend(exchange, &visit, &mark, pass);
     if (refusals[answer].blamed)
         routes_watch_failed(exchange);
     if (answer == HUMAN_REFUSED)
-        refused_reply(exchange);
-    else if (refusals[answer].invited)
-        refuse(exchange, refusals[answer].problem, sale, item);
-    else
-        reply_problem(exchange, refusals[answer].problem, refusals[answer].detail);
-    return false;
+        return refused_reply(exchange);
+    return refusals[answer].invited
+        ? refuse(exchange, refusals[answer].problem, sale, pass->item)
+        : reply_problem(exchange, refusals[answer].problem, refusals[answer].detail);
 }

@@ -8,9 +8,11 @@
 
 struct catalog_sale;
 struct exchange;
+struct pass;
 
 enum edge_verdict public_challenge(struct exchange *exchange, item_id item);
-/* True: the sale asks for no human check, or it is passed. False: answered. */
-bool human_asked(struct exchange *exchange, const struct catalog_sale *sale, item_id item, user_id user);
+/* Gives the pass, if the sale asks for no human check, or it is passed. */
+enum edge_verdict human_pass(
+    struct exchange *exchange, const struct catalog_sale *sale, const struct pass *pass);
 
 #endif

@@ -8,6 +8,7 @@
 #include "funnel/human/human.h"
 #include "funnel/human/picture_pool.h"
 #include "funnel/human/suspicion.h"
+#include "funnel/keys.h"
 #include "funnel/spent.h"
 #include "gateway/human_outside.h"
 
@@ -55,6 +56,12 @@ enum status human_shared_open(struct human_shared *shared, const struct config *
     shared->pool = slots > 0 ? picture_pool_create(&shared->arena, edges, slots) : NULL;
     error[0] = 0;
     return human_outside_open(&shared->outside, config, edges, &shared->wake, error);
+}
+
+void human_shared_join(struct human_shared *shared, const struct funnel_keys *keys)
+{
+    static const char name[] = "gateways";
+    shared->start = (uint32_t)hash_siphash(keys->spent, name, sizeof name);
 }
 
 /* Drawing may take all of a core that nobody else wants; the low priority sees to that. */

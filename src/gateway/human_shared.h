@@ -22,7 +22,7 @@ struct human_shared {
     struct suspicion *failures, *passes;
     struct picture_pool *pool; /* NULL: human.pictures is 0, or a service stands in for them */
     struct outside_service outside;
-    uint32_t start; /* names this process in its challenges */
+    uint32_t start; /* names who may accept its challenges: this process, or all gateways of a cluster */
     struct thread thread;
     struct wake wake;
     _Atomic bool stop;
@@ -30,6 +30,9 @@ struct human_shared {
 
 MUST_CHECK enum status human_shared_open(struct human_shared *shared, const struct config *config,
     uint32_t edges, char error[CONFIG_ERROR]);
+/* Before the edges are made: challenges are used up over all gateways with these keys, so all of them accept
+ * them. */
+void human_shared_join(struct human_shared *shared, const struct funnel_keys *keys);
 MUST_CHECK enum status human_shared_start(struct human_shared *shared);
 void human_shared_stop(struct human_shared *shared); /* accepts one that was never started */
 void human_shared_close(struct human_shared *shared); /* accepts a zeroed one; when no edge runs any more */

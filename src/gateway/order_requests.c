@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/order_requests.c: requests that go to the inventory for a look or to the worker for the
  * database, and wait. An order view asks the inventory first whose ticket it is: only then, and
- * only for its owner, the worker reads the order. */
+ * only for its owner, the worker reads the order. While the ticket is being decided, the view waits
+ * and the inventory is asked again. */
 #include "gateway/order_requests.h"
 
 #include "api/public_routes.h"
@@ -40,24 +41,64 @@ static void mine_answered(struct routes *routes, const struct ask *ask, const st
     complete_json(routes, &ask->to, 200, &body);
 }
 
+/* A ticket without an order: being decided, or void. Nobody knows whose it is, because nothing is kept; so
+ * each signed-in user who has the id is told the state, and nothing else.
+ *
+ * What made-up ids tell: an id is a number under a keyed permutation of 64 bits, so who makes one up draws
+ * a number at random. To be told "deciding" it must have four zero bits, a partition that is there (of
+ * 2^20) and its present epoch (of 2^12): with 256 partitions one id in 2^28, which takes an address that
+ * may ask 100 times a second a month. Whoever hits one learns that its number is not kept, which is true of
+ * most numbers, whether they were proposed or not. It does not tell how many are kept, because neighbouring
+ * numbers have unrelated ids; once somebody gets the number, the answer is that of an unknown order. "void"
+ * tells as little: that an epoch ended before this number. */
+static void state_tell(struct routes *routes, const struct ask *ask, const char *state)
+{
+    char bytes[96];
+    struct text body = text_in(bytes, sizeof bytes);
+    const ticket_number ticket = ask->view.ticket;
+    text_string(&body, ask->view.by_ticket ? "{\"ticket\":\"" : "{\"order\":\"");
+    text_hex64(&body,
+        ask->view.by_ticket ? funnel_ticket_id(&routes->keys, ticket)
+                            : funnel_order_id(&routes->keys, ticket));
+    text_format(&body, "\",\"state\":\"%s\"}", state);
+    complete_json(routes, &ask->to, 200, &body);
+}
+
 static void view_answered(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
 {
+    struct wait wait = ask->view;
+    if (outcome->answer == ANSWER_DECIDING && wait_deciding(routes, &wait, ask->news_seen))
+        return;
+    if (outcome->answer == ANSWER_DECIDING || outcome->answer == ANSWER_VOID) {
+        state_tell(routes, ask, outcome->answer == ANSWER_VOID ? "void" : "deciding");
+        return;
+    }
     /* Of a ticket that the inventory has forgotten the database knows the order, and whose it is. It is
      * over: there is nothing to wait for. */
     const bool forgotten = outcome->answer == ANSWER_FORGOTTEN;
-    if (!forgotten && (outcome->answer != ANSWER_FOUND || outcome->user != ask->user)) {
+    if (!forgotten && (outcome->answer != ANSWER_FOUND || outcome->user != wait.user)) {
         complete_problem(routes, &ask->to, PROBLEM_UNKNOWN_ORDER);
         return;
     }
-    const struct wait wait = { .kind = JOB_ORDER,
-        .to = ask->to,
-        .user = ask->user,
-        .ticket = outcome->ticket,
-        .version_seen = ask->version_seen,
-        .until_ms = forgotten ? 0 : ask->wait_until_ms,
-        .item = outcome->item,
-        .quantity = outcome->quantity };
+    if (forgotten)
+        wait.until_ms = 0;
+    wait.ticket = outcome->ticket;
+    wait.item = outcome->item;
+    wait.quantity = outcome->quantity;
     wait_start(routes, &wait);
+}
+
+bool order_view_ask(struct routes *routes, const struct wait *wait, bool may_wait)
+{
+    const struct command command = { .type = COMMAND_ASK_TICKET, .ask = { .ticket = wait->ticket } };
+    struct ask *ask = ask_put(routes, &wait->to, &command, view_answered);
+    if (ask == NULL)
+        return false;
+    ask->view = *wait;
+    if (!may_wait)
+        ask->view.until_ms = 0;
+    ask->news_seen = waits_news_count(routes);
+    return true;
 }
 
 enum edge_verdict orders_mine(struct exchange *exchange, item_id item)
@@ -102,16 +143,16 @@ enum edge_verdict orders_view(struct exchange *exchange, struct span id, bool by
         return reply_problem(exchange, PROBLEM_UNKNOWN_ORDER, NULL);
     if (!wait_read(exchange, &until_ms, &version))
         return EDGE_REPLIED;
-    const struct command command = { .type = COMMAND_ASK_TICKET,
-        .ask = { .ticket = by_ticket ? funnel_ticket_number(keys, outside)
-                                     : funnel_order_number(keys, outside) } };
-    struct ask *ask = ask_send(exchange, &command, view_answered);
-    if (ask == NULL)
-        return EDGE_REPLIED;
-    ask->user = user;
-    ask->wait_until_ms = until_ms;
-    ask->version_seen = version;
-    return EDGE_DEFERRED;
+    const struct wait wait = { .kind = JOB_ORDER,
+        .to = exchange->to,
+        .by_ticket = by_ticket,
+        .user = user,
+        .ticket = by_ticket ? funnel_ticket_number(keys, outside) : funnel_order_number(keys, outside),
+        .version_seen = version,
+        .until_ms = until_ms };
+    return order_view_ask(exchange->routes, &wait, true)
+        ? EDGE_DEFERRED
+        : reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
 }
 
 enum edge_verdict orders_list(struct exchange *exchange)

@@ -17,6 +17,7 @@
 #include "funnel/switches.h"
 #include "funnel/token.h"
 #include "gateway/anomaly_notes.h"
+#include "gateway/asks.h"
 #include "gateway/exchange.h"
 #include "gateway/human_check.h"
 #include "gateway/human_shared.h"
@@ -142,34 +143,58 @@ static uint32_t expiry_s(uint64_t now_ms, uint64_t life_s)
     return (uint32_t)((now_ms + life_s * 1000 + 999) / 1000);
 }
 
-static bool token_refuse(struct exchange *exchange, enum jwt_answer answer)
+enum { TOKEN_DETAIL_BYTES = 96 };
+static const char *token_detail(enum jwt_answer answer, char detail[TOKEN_DETAIL_BYTES])
 {
-    char detail[96];
-    struct text text = text_in(detail, sizeof detail - 1);
+    struct text text = text_in(detail, TOKEN_DETAIL_BYTES - 1);
     text_literal(&text, "The shop's token was refused: ");
     text_string(&text, jwt_answer_name(answer));
     text_literal(&text, ".");
     detail[text.size] = 0;
+    return detail;
+}
+
+static bool token_refuse(struct exchange *exchange, enum jwt_answer answer)
+{
+    char detail[TOKEN_DETAIL_BYTES];
     routes_watch_failed(exchange);
-    reply_problem(exchange, PROBLEM_TOKEN_INVALID, detail);
+    reply_problem(exchange, PROBLEM_TOKEN_INVALID, token_detail(answer, detail));
     return false;
 }
 
-/* A token with a jti opens one session. False: refused, and told so. */
-static bool token_spend(struct exchange *exchange, const struct jwt_claims *claims)
+/* A token with a jti opens one session. */
+struct token_mark {
+    uint64_t mark; /* 0: it has none */
+    uint32_t over_s;
+};
+/* False: refused, and told so. */
+static bool token_mark_make(
+    struct exchange *exchange, const struct jwt_claims *claims, struct token_mark *mark)
 {
     const struct routes *routes = exchange->routes;
     const uint64_t now_s = edge_now_ms(routes->edge) / 1000;
     const uint64_t over_s = claims->expires_ms / 1000 + 1 + routes->settings->rules.leeway_s;
+    const struct hash_key key = routes->keys.spent;
+    *mark = (struct token_mark){ 0 };
     if (claims->id_bytes == 0)
         return true;
     if (over_s > now_s + SPENT_LIFE_MAX_S)
         return token_refuse(exchange, JWT_TOO_LONG);
-    const struct hash_key key = routes->keys.spent;
-    const uint64_t mark =
+    mark->mark =
         hash_siphash_pair(key, claims->key_mark, hash_siphash(key, claims->id, claims->id_bytes));
-    switch (spent_take(
-        routes->shared.human->tokens, mark != 0 ? mark : 1, (uint32_t)over_s, (uint32_t)now_s)) {
+    mark->mark += mark->mark == 0;
+    mark->over_s = (uint32_t)over_s;
+    return true;
+}
+
+/* False: refused, and told so. With other gateways the inventory is asked later (session_ask). */
+static bool token_spend(struct exchange *exchange, const struct token_mark *mark)
+{
+    const struct routes *routes = exchange->routes;
+    if (mark->mark == 0 || routes->shared.inventory_shared)
+        return true;
+    switch (spent_take(routes->shared.human->tokens, mark->mark, mark->over_s,
+        (uint32_t)(edge_now_ms(routes->edge) / 1000))) {
     case SPENT_FRESH:
         return true;
     case SPENT_AGAIN:
@@ -183,7 +208,7 @@ static bool token_spend(struct exchange *exchange, const struct jwt_claims *clai
 
 /* The session of the user that the shop's token names. It lives no longer than the token, but long enough to
  * buy and pay. False: refused, and told so. */
-static bool session_of_token(struct exchange *exchange, struct session *session)
+static bool session_of_token(struct exchange *exchange, struct session *session, struct token_mark *mark)
 {
     const struct config *config = exchange->routes->shared.config;
     const struct settings *settings = exchange->routes->settings;
@@ -204,7 +229,8 @@ static bool session_of_token(struct exchange *exchange, struct session *session)
         return token_refuse(exchange, JWT_BAD_CHANNEL);
     session->user =
         funnel_user_id(&exchange->routes->keys, span_of(claims.subject, claims.subject_bytes));
-    if (routes_banned(exchange, session->user) || !token_spend(exchange, &claims))
+    if (routes_banned(exchange, session->user) || !token_mark_make(exchange, &claims, mark)
+        || !token_spend(exchange, mark))
         return false;
     if (!customers_note(exchange->routes->shared.customers, exchange->routes->index, session->user,
             span_of(claims.subject, claims.subject_bytes))) {
@@ -235,29 +261,99 @@ static bool session_of_guest(struct exchange *exchange, struct session *session)
     return true;
 }
 
+enum { SESSION_BODY_BYTES = TOKEN_CHARS + CHANNEL_NAME_MAX + 160 };
+static void session_write(const struct routes *routes, const struct session *session, struct text *body)
+{
+    char token[TOKEN_CHARS];
+    session_issue(&routes->keys, session, token);
+    text_literal(body, "{\"session\":\"");
+    text_add(body, span_of(token, sizeof token));
+    text_literal(body, "\",\"user\":\"");
+    text_hex64(body, session->user);
+    text_format(body, "\",\"expires_ms\":%llu,\"guest\":%s,\"channel\":\"",
+        (unsigned long long)session->expires_s * 1000, session->guest ? "true" : "false");
+    text_add(body, door_channel_name(routes->shared.channels, session->channel));
+    text_literal(body, "\"}");
+}
+
+/* What the inventory says of a token that opens one session. */
+static void token_spent(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
+{
+    char bytes[SESSION_BODY_BYTES], detail[TOKEN_DETAIL_BYTES];
+    struct text body = text_in(bytes, sizeof bytes);
+    if (outcome->answer == ANSWER_DONE) {
+        session_write(routes, &ask->session, &body);
+        complete_json(routes, &ask->to, 201, &body);
+    } else if (outcome->answer == ANSWER_UNCHANGED) {
+        routes_watch_failed_of(routes, &ask->client);
+        complete_refusal(routes, &ask->to,
+            &(struct problem_answer){
+                .problem = PROBLEM_TOKEN_INVALID, .detail = token_detail(JWT_USED, detail) });
+    } else {
+        complete_problem(routes, &ask->to, PROBLEM_UNAVAILABLE);
+    }
+}
+
+static enum edge_verdict session_ask(
+    struct exchange *exchange, const struct session *session, const struct token_mark *mark)
+{
+    const struct command command = { .type = COMMAND_ASK_SPEND,
+        .spend = { .mark = mark->mark, .until_ms = mark->over_s * 1000ull } };
+    struct ask *ask = ask_send(exchange, &command, token_spent);
+    if (ask == NULL)
+        return EDGE_REPLIED;
+    ask->session = *session;
+    ask->client = *exchange->request->client;
+    return EDGE_DEFERRED;
+}
+
 enum edge_verdict public_session(struct exchange *exchange)
 {
     struct routes *routes = exchange->routes;
-    struct text body = text_in(page, BODY_BYTES);
-    char token[TOKEN_CHARS];
+    char bytes[SESSION_BODY_BYTES];
+    struct text body = text_in(bytes, sizeof bytes);
     const uint64_t now_ms = edge_now_ms(routes->edge);
+    struct token_mark mark = { 0 };
     struct session session = { .issued_s = (uint32_t)(now_ms / 1000),
         .expires_s = expiry_s(now_ms, routes->shared.config->session_life_s) };
     if (sessions_refuse_new(routes)) /* before the expensive signature check */
         return reply_problem(exchange, PROBLEM_TOO_POPULAR, NULL);
     if (exchange->request->authorization.data == NULL ? !session_of_guest(exchange, &session)
-                                                      : !session_of_token(exchange, &session))
+                                                      : !session_of_token(exchange, &session, &mark))
         return EDGE_REPLIED;
-    session_issue(&routes->keys, &session, token);
-    text_literal(&body, "{\"session\":\"");
-    text_add(&body, span_of(token, sizeof token));
-    text_literal(&body, "\",\"user\":\"");
-    text_hex64(&body, session.user);
-    text_format(&body, "\",\"expires_ms\":%llu,\"guest\":%s,\"channel\":\"",
-        (unsigned long long)session.expires_s * 1000, session.guest ? "true" : "false");
-    text_add(&body, door_channel_name(routes->shared.channels, session.channel));
-    text_literal(&body, "\"}");
+    if (mark.mark != 0 && routes->shared.inventory_shared)
+        return session_ask(exchange, &session, &mark);
+    session_write(routes, &session, &body);
     return reply_json(exchange, 201, &body, false);
+}
+
+enum { PASS_BODY_BYTES = TOKEN_CHARS + 64 };
+static void pass_write(const struct routes *routes, const struct pass *pass, struct text *body)
+{
+    char token[TOKEN_CHARS];
+    pass_issue(&routes->keys, pass, token);
+    text_literal(body, "{\"pass\":\"");
+    text_add(body, span_of(token, sizeof token));
+    text_format(body, "\",\"expires_ms\":%llu}", (unsigned long long)pass->expires_s * 1000);
+}
+
+enum edge_verdict pass_reply(struct exchange *exchange, const struct pass *pass)
+{
+    char bytes[PASS_BODY_BYTES];
+    struct text body = text_in(bytes, sizeof bytes);
+    routes_watch_seen(exchange->routes, exchange->request->client, pass->user);
+    pass_write(exchange->routes, pass, &body);
+    return reply_json(exchange, 201, &body, false);
+}
+
+void pass_complete(struct routes *routes, const struct reply_to *to, const struct address *client,
+    const struct pass *pass)
+{
+    char bytes[PASS_BODY_BYTES];
+    struct text body = text_in(bytes, sizeof bytes);
+    routes_watch_seen(routes, client, pass->user);
+    pass_write(routes, pass, &body);
+    complete_json(routes, to, 201, &body);
 }
 
 /* A pass is given to every session that meets what the sale asks, from shortly before the start on. A user
@@ -266,9 +362,7 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
 {
     struct routes *routes = exchange->routes;
     const struct catalog *catalog = handover_get(routes->shared.catalog);
-    struct text body = text_in(page, BODY_BYTES);
     struct board_update view;
-    char token[TOKEN_CHARS];
     struct session session;
     if (!session_of(exchange, &session) || routes_banned(exchange, session.user))
         return EDGE_REPLIED;
@@ -294,8 +388,6 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
             return EDGE_REPLIED;
         repeat_only = repeat_only || (bought && !room_has_admitted(routes, sale, user));
     }
-    if (!human_asked(exchange, sale, item, user))
-        return EDGE_REPLIED;
     const struct pass pass = { .user = user,
         .item = item,
         .channel = session.channel,
@@ -303,12 +395,7 @@ enum edge_verdict public_pass(struct exchange *exchange, item_id item)
         .nonce = (uint32_t)random_next(&routes->random) & PASS_NONCE_MAX,
         .once = sale->pass_once,
         .repeat_only = repeat_only };
-    routes_watch_seen(exchange, user);
-    pass_issue(&routes->keys, &pass, token);
-    text_literal(&body, "{\"pass\":\"");
-    text_add(&body, span_of(token, sizeof token));
-    text_format(&body, "\",\"expires_ms\":%llu}", (unsigned long long)pass.expires_s * 1000);
-    return reply_json(exchange, 201, &body, false);
+    return human_pass(exchange, sale, &pass);
 }
 
 static bool rooms_are_ready(const struct rooms *rooms, const struct catalog *catalog, uint64_t now_ms)
@@ -341,6 +428,8 @@ enum edge_verdict public_ready(struct exchange *exchange)
         reason = "the database is damaged";
     else if (health.away)
         reason = "the database is unavailable";
+    else if (health.reason != NULL)
+        reason = health.reason;
     else if (catalog == NULL)
         reason = "starting";
     else if (!rooms_are_ready(routes->shared.rooms, catalog, edge_now_ms(routes->edge)))

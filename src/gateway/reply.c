@@ -154,9 +154,14 @@ struct span reply_ready(void *self, const struct edge_answer *answer)
 
 void complete_problem(struct routes *routes, const struct reply_to *to, enum problem problem)
 {
+    complete_refusal(routes, to, &(struct problem_answer){ .problem = problem });
+}
+
+void complete_refusal(struct routes *routes, const struct reply_to *to, const struct problem_answer *answer)
+{
     char bytes[PROBLEM_BODY_MAX + JOB_HEAD_BYTES];
     struct text out = text_in(bytes, sizeof bytes);
-    refusal_write(routes, to, &(struct problem_answer){ .problem = problem }, &out);
+    refusal_write(routes, to, answer, &out);
     invariant(!out.overflow);
     edge_complete_bytes(routes->edge, to->token, text_span(&out));
 }

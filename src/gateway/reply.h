@@ -41,6 +41,8 @@ uint8_t exchange_flags(const struct exchange *exchange); /* edge_answer.flags */
 
 /* Answers a request that was deferred. */
 void complete_problem(struct routes *routes, const struct reply_to *to, enum problem problem);
+void complete_refusal(
+    struct routes *routes, const struct reply_to *to, const struct problem_answer *answer);
 void complete_bytes(struct routes *routes, const struct reply_to *to, int status, struct span type,
     struct span headers, struct span body); /* of COMPLETE_BODY_MAX at most */
 void complete_json(struct routes *routes, const struct reply_to *to, int status, const struct text *body);

@@ -66,6 +66,19 @@ const char *routes_allow(struct span path)
     return shape == NULL ? NULL : shape->allow;
 }
 
+enum edge_verdict routes_options(struct exchange *exchange)
+{
+    if (exchange->request->access_control_request_method.data == NULL || exchange->to.cors == 0)
+        return reply_bytes(exchange, 204, SPAN_NONE,
+            SPAN("Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"), SPAN_NONE);
+    return reply_bytes(exchange, 204, SPAN_NONE,
+        SPAN("Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE\r\n"
+             "Access-Control-Allow-Headers: Authorization, Content-Type, Idempotency-Key, "
+             "Stampede-Pass\r\n"
+             "Access-Control-Max-Age: 600\r\n"),
+        SPAN_NONE);
+}
+
 bool routes_query_taken(struct exchange *exchange, struct span path)
 {
     const struct span query = exchange->request->query;

@@ -4,6 +4,7 @@
 #define STAMPEDE_GATEWAY_REQUEST_SHAPE_H
 
 #include "base/span.h"
+#include "edge/edge.h"
 
 struct exchange;
 
@@ -11,5 +12,7 @@ struct exchange;
 bool routes_query_taken(struct exchange *exchange, struct span path);
 /* The methods of an address, as the header Allow lists them; NULL: there is no such address. */
 const char *routes_allow(struct span path);
+/* A preflight: which page may ask for what. Everything else about OPTIONS is the same for every address. */
+enum edge_verdict routes_options(struct exchange *exchange);
 
 #endif

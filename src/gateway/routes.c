@@ -134,11 +134,17 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     }
     slot->tag = token | (uint64_t)flags << TAG_FLAGS_SHIFT;
     slot->command.type = COMMAND_RESERVE;
-    slot->command.reserve = (struct command_reserve){ .user = result.user,
-        .key = result.key,
-        .item = item,
-        .quantity = result.quantity,
-        .channel = result.channel };
+    struct command_reserve *wish = &slot->command.reserve;
+    wish->user = result.user; /* member by member: the door's questions are left out, as a rule */
+    wish->key = result.key;
+    wish->pending_from = 0;
+    wish->item = item;
+    wish->quantity = result.quantity;
+    wish->channel = result.channel;
+    wish->flags = 0;
+    wish->asks_door =
+        __builtin_expect(routes->door.shared, 0) && door_asks(&routes->door, &result, &wish->door);
+    wish->window_ms = 0;
     purchase_probe_begin(&routes->probe, slot->tag);
     routes->port->ops->commit(routes->port);
     return EDGE_DEFERRED;
@@ -227,21 +233,6 @@ static enum edge_verdict route_public(struct exchange *exchange, struct span pat
     return route_get(exchange, path);
 }
 
-/* A preflight: which page may ask for what. Everything else about OPTIONS is the same for every
- * address. */
-static enum edge_verdict route_options(struct exchange *exchange)
-{
-    if (exchange->request->access_control_request_method.data == NULL || exchange->to.cors == 0)
-        return reply_bytes(exchange, 204, SPAN_NONE,
-            SPAN("Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"), SPAN_NONE);
-    return reply_bytes(exchange, 204, SPAN_NONE,
-        SPAN("Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE\r\n"
-             "Access-Control-Allow-Headers: Authorization, Content-Type, Idempotency-Key, "
-             "Stampede-Pass\r\n"
-             "Access-Control-Max-Age: 600\r\n"),
-        SPAN_NONE);
-}
-
 static enum edge_verdict route_static(struct exchange *exchange)
 {
     switch (static_files_find(exchange->routes->shared.files, exchange->request,
@@ -285,7 +276,7 @@ static enum edge_verdict route_slow(struct exchange *exchange)
 {
     const struct span path = exchange->request->path;
     if (exchange->request->method == HTTP_OPTIONS)
-        return route_options(exchange);
+        return routes_options(exchange);
     const bool callback = orders_callback(NULL, exchange->request);
     if (callback || span_starts_with(path, SPAN("/sandbox/v1/")))
         return orders_outside(exchange, callback);
@@ -464,7 +455,8 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
         .switches = shared->switches,
         .limits = shared->limits,
         .rules = shared->rules,
-        .spent = shared->human->spent };
+        .spent = shared->human->spent,
+        .shared = shared->inventory_shared };
     routes->human = human_shared_edge(shared->human, shared->config, &routes->keys, index);
     routes->settings = handover_get(shared->settings);
     routes->admin = key_ring_now(shared->key_ring);

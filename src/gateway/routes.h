@@ -38,6 +38,7 @@ struct routes_shared { /* the same for all edges */
     const struct funnel_keys *keys;
     const struct door_channels *channels;
     struct inventory *inventory;
+    bool inventory_shared; /* with other gateways: it is asked what only all together can answer */
     struct link *link;
     struct watch *const *watches; /* one for each edge; a NULL: all rules are off */
     struct sale_meters *meters;

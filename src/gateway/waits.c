@@ -4,6 +4,7 @@
 #include "gateway/exchange.h"
 #include "gateway/jobs.h"
 #include "gateway/news_marks.h"
+#include "gateway/order_requests.h"
 #include "gateway/reply.h"
 #include "gateway/routes_state.h"
 
@@ -87,6 +88,30 @@ void wait_add(struct routes *routes, const struct job *job)
     routes->waits->rows[routes->waits->count++] = wait;
 }
 
+uint64_t waits_news_count(const struct routes *routes)
+{
+    return routes->waits->news.count;
+}
+
+bool wait_deciding(struct routes *routes, const struct wait *wait, uint64_t news_seen)
+{
+    const uint64_t now_ms = edge_now_ms(routes->edge);
+    if (now_ms >= wait->until_ms || !waits_have_room(routes, wait->user))
+        return false;
+    struct wait *row = &routes->waits->rows[routes->waits->count++];
+    *row = *wait;
+    row->deciding = true;
+    row->again_ms = now_ms + WAITS_DECIDING_MS;
+    row->called = news_since(&routes->waits->news, wait->ticket, news_seen);
+    return true;
+}
+
+/* False: there is no place for its job or its question now. */
+static bool go_on(struct routes *routes, const struct wait *wait, bool may_wait)
+{
+    return wait->deciding ? order_view_ask(routes, wait, may_wait) : job_start(routes, wait, may_wait);
+}
+
 /* Hands in the jobs of the waits that are over, by news (of this ticket, 0: of any) or by time; the others
  * stay. Thousands may wait while there is much news, so requests that have gone are dropped only in the
  * sweep by time. */
@@ -98,9 +123,10 @@ static void sweep(struct routes *routes, bool news, ticket_number ticket, uint64
         struct wait wait = routes->waits->rows[i];
         const bool late = now_ms >= wait.until_ms || stopping;
         wait.called |= news && (ticket == 0 || wait.ticket == ticket);
+        wait.called |= wait.deciding && now_ms >= wait.again_ms;
         if ((wait.called || late || !news) && !edge_token_alive(routes->edge, wait.to.token))
             continue;
-        if ((wait.called || late) && job_start(routes, &wait, !late))
+        if ((wait.called || late) && go_on(routes, &wait, !late))
             continue;
         /* One that was called and found no job is tried at the next look. */
         routes->waits->rows[kept++] = wait;

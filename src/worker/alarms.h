@@ -40,7 +40,11 @@
     X(PLACES, "places-nearly-full") \
     X(SALES, "sales-nearly-full") \
     X(ITEMS, "items-nearly-full") \
-    X(BANS, "bans-nearly-full")
+    X(BANS, "bans-nearly-full") \
+    /* many machines: nothing can be bought of a sale until its partition is open again */ \
+    X(PARTITION_CLOSED, "partition-closed") \
+    /* the script in Redis came to another outcome than the engine */ \
+    X(SCRIPT_DIFFERS, "script-differs")
 
 enum alarm {
 #define ALARM(alarm, text) ALARM_##alarm,

@@ -223,6 +223,13 @@ static void change_note(struct ban_list *list, uint64_t id, bool lifted, uint64_
     task_wake(list->task);
 }
 
+void ban_list_changed(struct ban_list *list)
+{
+    list->stale = true;
+    list->next_ms = 0;
+    task_wake(list->task);
+}
+
 void ban_list_lifted(struct ban_list *list, uint64_t id, uint64_t now_ms)
 {
     change_note(list, id, true, now_ms);

@@ -27,6 +27,7 @@ struct ban_list_config {
 };
 struct ban_list *ban_list_open(
     struct arena *arena, const struct ban_list_config *config, struct task *task);
+void ban_list_changed(struct ban_list *list); /* by others: all are read again */
 void ban_list_lifted(struct ban_list *list, uint64_t id, uint64_t now_ms); /* the database has lifted it */
 /* What has changed is in force when it returns, if the database can be read. */
 void ban_list_show(struct ban_list *list, uint64_t now_ms);

@@ -35,8 +35,8 @@ static const struct figure figures[] = {
         "! go sold-out no-chance too-fast too-popular banned not-started ended paused unavailable "
         "unknown-item " },
     { "refused", "stampede_purchases_total",
-        "! won sold-out no-chance too-fast too-popular banned not-started ended paused unavailable "
-        "unknown-item " },
+        "! won deciding sold-out no-chance too-fast too-popular banned not-started ended paused "
+        "unavailable unknown-item " },
     { "ordered", "stampede_orders_written_total", NULL },
     { "paid", "stampede_payment_news_total", " paid " },
     { "paid", "stampede_orders_reported_paid_total", NULL },

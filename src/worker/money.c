@@ -6,7 +6,9 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "config/config.h"
+#include "contract/cluster_store.h"
 #include "contract/payment_reference.h"
+#include "contract/ticket_number.h"
 #include "funnel/keys.h"
 #include "orders/cashier.h"
 #include "payment/provider.h"
@@ -207,6 +209,18 @@ static const char *money_provider_after(void *context, const char *provider)
     return next < money->provider_count ? money->providers[next]->ops->name : NULL;
 }
 
+/* A number of nobody's looks like a ticket of a partition now and then. */
+static bool ticket_is_possible(struct order_store *store, ticket_number ticket)
+{
+    struct ticket_parts parts;
+    struct part_state state = { 0 };
+    if (!ticket_number_split(ticket, &parts))
+        return false;
+    return parts.part == PART_EMBEDDED
+        || (store->ops->cluster != NULL && store->ops->cluster->part(store, parts.part, &state) == STATUS_OK
+            && parts.epoch > 0 && parts.epoch <= state.epoch);
+}
+
 enum status money_adopt(struct money *money, const char *provider, const char *reference, uint64_t now_ms)
 {
     struct order_store *store = money->config.store;
@@ -217,7 +231,7 @@ enum status money_adopt(struct money *money, const char *provider, const char *r
     if (!payment_reference_read(reference, &order_id, &attempt))
         return STATUS_NOT_FOUND;
     search.ticket = funnel_order_number(money->config.keys, order_id);
-    if (search.ticket == 0 || search.ticket > TICKET_NUMBER_MAX)
+    if (!ticket_is_possible(store, search.ticket))
         return STATUS_NOT_FOUND;
     const enum status status = store->ops->order_by_ticket(store, search.ticket, &order);
     if (status == STATUS_NOT_FOUND) {
@@ -290,7 +304,8 @@ static enum status provider_open(struct money *money, const struct provider_ops 
                 snprintf(error, CONFIG_ERROR, "%.200s can't be read or created: %s", own_secret,
                     status == STATUS_IO ? strerrordesc_np(errno) : status_name(status));
         }
-        if (sandbox && status == STATUS_OK && strcmp(ops->settings[i].name, "secret_file") == 0)
+        if (sandbox && money->config.has_bank && status == STATUS_OK
+            && strcmp(ops->settings[i].name, "secret_file") == 0)
             status = sandbox_open_bank(money, values[i], error);
     }
     struct provider **place = &money->providers[money->provider_count];

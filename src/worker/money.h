@@ -34,6 +34,7 @@ struct money_config {
     struct order_store *store;
     const struct board *board;
     struct inventory_port *port; /* for late money; shared, answers come by money_late_answer */
+    bool has_bank;               /* the sandbox's is here, if the sandbox is used */
     struct outgoing_calls *calls;
     void (*changed)(void *context, const struct order *order); /* an order, by its money */
     /* A payment can be paid now, or (`error`) never. */

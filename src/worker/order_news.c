@@ -24,6 +24,12 @@ void order_news_tell(void *context, ticket_number ticket, user_id user)
     link_order_changed(news->link, ticket, user != 0 ? user : order_user(news, ticket));
 }
 
+void order_news_heard(struct order_news *news, ticket_number ticket, user_id user)
+{
+    webhooks_look(news->webhooks);
+    link_order_heard(news->link, ticket, user != 0 ? user : order_user(news, ticket));
+}
+
 void order_news_many(struct order_news *news)
 {
     webhooks_look(news->webhooks);

@@ -18,6 +18,9 @@ struct order_news {
 /* context: the struct order_news; user 0: whoever the store says. */
 void order_news_tell(void *context, ticket_number ticket, user_id user);
 
+/* Another process has told it. */
+void order_news_heard(struct order_news *news, ticket_number ticket, user_id user);
+
 void order_news_many(struct order_news *news); /* which orders have changed is not known */
 
 #endif

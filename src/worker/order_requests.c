@@ -7,6 +7,7 @@
 #include "contract/order_store.h"
 #include "funnel/keys.h"
 #include "orders/stock_pump.h"
+#include "worker/leadership.h"
 #include "worker/money.h"
 #include "worker/order_news.h"
 #include "worker/order_views.h"
@@ -108,7 +109,8 @@ void worker_return_job(struct worker *worker, struct job *job)
 
 void worker_return_reply(struct worker *worker, struct job *job, const struct order *order, bool done)
 {
-    if (!done || !job->may_wait) {
+    /* Another process brings the units back, if this one does not lead. */
+    if (!done || !job->may_wait || !leadership_holds(worker->leadership, worker->now_ms)) {
         returned_reply(worker, job, order, STOCK_PUMP_ANY_LOOK);
         return;
     }

@@ -21,6 +21,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+enum { HEALTH_LOOK_MS = 200, LETTERS_LOOK_MS = 1000 };
+
 struct order_writing {
     struct order_writing_config config;
     struct task *task;
@@ -38,6 +40,7 @@ struct order_writing {
     uint64_t lag;                  /* records of the log that are not orders yet */
     enum order_writer_state state; /* of the last turn */
     uint32_t records;              /* of the last transaction */
+    uint64_t letters_ms;           /* without a queue: when dead letters are counted next */
 };
 
 static bool is_behind(const struct order_writing *writing, uint64_t lag)
@@ -159,15 +162,51 @@ static void written_take(struct order_writing *writing, uint64_t now_ms)
         return;
     const struct written_block *taken = writing->written.taken;
     for (uint32_t i = 0; i < taken->note_count; i++)
-        order_news_tell(news, taken->notes[i].ticket, taken->notes[i].user);
+        order_news_heard(news, taken->notes[i].ticket, taken->notes[i].user);
     if (taken->many)
         order_news_many(news);
     progress_take(writing, &taken->progress, now_ms);
 }
 
+void order_writing_heard(struct order_writing *writing, uint64_t ticket, uint64_t user)
+{
+    if (ticket != 0)
+        written_news_note(&writing->written, ticket, user);
+    else
+        written_news_many(&writing->written);
+}
+
+void order_writing_heard_end(struct order_writing *writing)
+{
+    const struct order_writer_progress progress = { .records = 1 };
+    written_news_turn(&writing->written, &progress);
+    wake_signal(writing->config.wake);
+}
+
+/* Other processes write: how that goes is asked for. */
+static void health_look(struct order_writing *writing, uint64_t now_ms)
+{
+    struct worker_health health = { 0 };
+    link_health_asks(writing->config.link, now_ms);
+    writing->config.health(writing->config.health_context, &health);
+    link_health_set(writing->config.link, &health);
+    const struct order_writer_progress progress = { .state = health.away ? ORDER_WRITER_AWAY
+                                                                         : ORDER_WRITER_IDLE };
+    if (now_ms >= writing->letters_ms) { /* others may have made some */
+        writing->letters_ms = now_ms + LETTERS_LOOK_MS;
+        alarm_checks_letters_changed(writing->config.alarms);
+    }
+    alarm_checks_writer(writing->config.alarms, &progress, now_ms);
+}
+
 static uint64_t writing_turn(void *self, uint64_t now_ms)
 {
     struct order_writing *writing = self;
+    if (writing->writer == NULL) {
+        written_take(writing, now_ms);
+        health_look(writing, now_ms);
+        return now_ms + HEALTH_LOOK_MS;
+    }
     if (writing->own != NULL) {
         written_take(writing, now_ms);
         return TASK_IDLE; /* it listens */
@@ -193,7 +232,7 @@ static void writing_end(void *self, uint64_t now_ms)
 {
     struct order_writing *writing = self;
     writing_stop(writing);
-    if (writing->own != NULL)
+    if (writing->own != NULL || writing->writer == NULL)
         written_take(writing, now_ms);
 }
 
@@ -203,7 +242,7 @@ static void writing_close(void *self)
     writing_stop(writing); /* of a server that did not come to run */
     if (writing->own != NULL)
         writing->own->ops->close(writing->own);
-    wake_close(&writing->wake);
+    wake_close(&writing->wake); /* accepts one that was never opened */
     written_news_close(&writing->written);
 }
 
@@ -224,7 +263,7 @@ static void changed(void *context, ticket_number ticket, user_id user)
 enum status order_writing_start(struct order_writing *writing)
 {
     struct order_store *store = writing->config.store;
-    if (!writing->config.beside)
+    if (!writing->config.beside || writing->writer == NULL)
         return STATUS_OK;
     enum status status = store->ops->writer_open(store, &writing->own);
     if (status != STATUS_OK || writing->own == NULL)
@@ -246,15 +285,17 @@ enum status order_writing_open(struct order_writing **out, struct arena *arena,
     writing->task = task;
     writing->wake.fd = -1;
     written_news_open(&writing->written, arena);
-    writing->writer = order_writer_create(arena,
-        &(struct order_writer_config){
-            .queue = config->queue, .store = config->store, .changed = changed, .changed_context = writing });
     *task = (struct task){ .name = "orders",
         .self = writing,
         .turn = writing_turn,
         .end = writing_end,
         .close = writing_close,
         .listens = true,
-        .rests = true };
+        .rests = config->queue != NULL };
+    if (config->queue == NULL)
+        return STATUS_OK;
+    writing->writer = order_writer_create(arena,
+        &(struct order_writer_config){
+            .queue = config->queue, .store = config->store, .changed = changed, .changed_context = writing });
     return order_writer_start(writing->writer);
 }

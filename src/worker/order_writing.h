@@ -30,9 +30,15 @@ struct ticket_queue;
 struct unpaid_orders;
 struct wake;
 
+struct worker_health;
+
 struct order_writing;
 struct order_writing_config {
+    /* NULL: other processes write orders; what they have written is heard by order_writing_heard, and
+     * `health` says how it goes. */
     struct ticket_queue *queue;
+    void (*health)(void *context, struct worker_health *health);
+    void *health_context;
     struct order_store *store; /* the worker's */
     struct wake *wake;         /* the worker's */
     struct order_news *news;
@@ -48,6 +54,10 @@ MUST_CHECK enum status order_writing_open(struct order_writing **writing, struct
     const struct order_writing_config *config, struct task *task);
 /* Once, before the worker's first round, when its store is set up. */
 MUST_CHECK enum status order_writing_start(struct order_writing *writing);
+/* Without a queue, one thread, which hears of it: an order was written or changed (ticket 0: many were);
+ * and: that was all for now. */
+void order_writing_heard(struct order_writing *writing, uint64_t ticket, uint64_t user);
+void order_writing_heard_end(struct order_writing *writing);
 /* The worker's thread. */
 bool order_writing_is_behind(const struct order_writing *writing); /* far enough to write without rest */
 bool order_writing_was_filled(const struct order_writing *writing); /* the last transaction */

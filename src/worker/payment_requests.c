@@ -306,7 +306,9 @@ void public_intent_pay(struct worker *worker, struct job *job, uint32_t id)
         job_reply_status(job, status);
         return;
     }
-    if (outcome.answer != ANSWER_WON && outcome.answer != ANSWER_REPEATED) {
+    /* One that is being decided is waited for like one whose order is being written: it comes, or not. */
+    if (outcome.answer != ANSWER_WON && outcome.answer != ANSWER_REPEATED
+        && outcome.answer != ANSWER_DECIDING) {
         intent_refuse(job, &outcome);
         return;
     }

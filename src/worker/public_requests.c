@@ -19,7 +19,8 @@ void worker_public_job(struct worker *worker, struct job *job)
     handlers[job->route](worker, job, job->path_id);
 }
 
-/* Not in the store: being written, if the inventory knows the ticket and it is this user's. */
+/* Not in the store: being written, if the inventory knows the ticket and it is this user's. On many machines
+ * it may not be decided yet, or be void; then nobody knows whose it is (gateway/order_requests.c). */
 static void order_missing(struct worker *worker, struct job *job)
 {
     const struct command command = {
@@ -31,6 +32,12 @@ static void order_missing(struct worker *worker, struct job *job)
     else if (outcome.answer == ANSWER_FOUND && outcome.user == job->user)
         job_reply_problem(job, PROBLEM_IN_PROGRESS,
             "The order is still being written. Try again shortly.", SPAN_NONE);
+    else if (outcome.answer == ANSWER_DECIDING)
+        job_reply_problem(job, PROBLEM_IN_PROGRESS,
+            "The purchase is being decided. Try again shortly.", SPAN_NONE);
+    else if (outcome.answer == ANSWER_VOID)
+        job_reply_problem(job, PROBLEM_UNKNOWN_ORDER,
+            "The purchase was not kept: there is no order. You were not charged.", SPAN_NONE);
     else
         job_reply_problem(job, PROBLEM_UNKNOWN_ORDER, NULL, SPAN_NONE);
 }

@@ -128,6 +128,7 @@ struct reconcile_runs *reconcile_runs_open(
         &(struct reconcile_config){ .store = config->store,
             .port = config->port,
             .board = config->board,
+            .partitions = config->partitions,
             .repaired = repaired,
             .context = runs });
     *task = (struct task){ .name = "reconcile", .self = runs, .turn = runs_turn, .rests = true };

@@ -25,6 +25,7 @@ struct reconcile_runs_config {
     struct order_store *store;
     struct inventory_port *port; /* its own */
     const struct board *board;
+    bool partitions;         /* many machines */
     struct returns *returns; /* what a repair has left to do */
     struct catalog_updates *updates;
 };

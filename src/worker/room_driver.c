@@ -12,6 +12,7 @@
 #include "funnel/room/rooms.h"
 #include "funnel/switches.h"
 #include "worker/catalog_updates.h"
+#include "worker/leadership.h"
 #include "worker/sale_commands.h"
 #include "worker/task.h"
 
@@ -114,6 +115,17 @@ static void answers_take(struct room_driver *driver)
     }
 }
 
+static bool leads(const struct room_driver *driver)
+{
+    return leadership_holds(driver->config.leadership, driver->now_ms);
+}
+
+static void head_ask(struct room_driver *driver, struct open_room *room, uint32_t head)
+{
+    if (leads(driver))
+        room_line_ask(&room->line, driver->config.port, room->line.sale, head);
+}
+
 /* Until when is written before anybody hears of it, so that a restart does not make the wait
  * longer. */
 static bool beacon_wait_begin(struct room_driver *driver, struct sale *row)
@@ -161,12 +173,13 @@ static bool beacon_decided(struct room_driver *driver, struct open_room *room,
         rooms_show_halt(driver->config.shown, sale->id);
         return false;
     }
-    if (row->beacon_state == BEACON_OPEN && row->beacon_until_ms == 0 && !beacon_wait_begin(driver, row))
+    if (row->beacon_state == BEACON_OPEN && row->beacon_until_ms == 0
+        && (!leads(driver) || !beacon_wait_begin(driver, row)))
         return false;
     rooms_show_beacon_wait(driver->config.shown, sale->id, row->beacon_until_ms);
     if (row->beacon_state != BEACON_OPEN)
         return true;
-    return driver->now_ms >= row->beacon_until_ms && beacon_miss(driver, row);
+    return driver->now_ms >= row->beacon_until_ms && leads(driver) && beacon_miss(driver, row);
 }
 
 static void draw_show(struct room_driver *driver, struct open_room *room, const struct sale *row)
@@ -197,7 +210,7 @@ static void head_move(struct room_driver *driver, struct open_room *room,
     const uint32_t head = room_line_head(&room->line, &rules, driver->now_ms, look, shown, &view);
     rooms_show_view(driver->config.shown, room->line.sale, &view);
     if (head > shown->head)
-        room_line_ask(&room->line, driver->config.port, room->line.sale, head);
+        head_ask(driver, room, head);
 }
 
 static void room_turn(struct room_driver *driver, const struct catalog_sale *sale,
@@ -216,7 +229,7 @@ static void room_turn(struct room_driver *driver, const struct catalog_sale *sal
     case ROOM_STAYS:
         return;
     case ROOM_CLOSES_LIST:
-        room_line_ask(&room->line, driver->config.port, room->line.sale, 0);
+        head_ask(driver, room, 0);
         return;
     case ROOM_DRAWS:
         if (!decided)

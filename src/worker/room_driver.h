@@ -20,6 +20,7 @@ struct funnel_keys;
 struct handover;
 struct inventory;
 struct inventory_port;
+struct leadership;
 struct order_store;
 struct rooms;
 struct sale;
@@ -37,7 +38,8 @@ struct room_driver_config {
     struct order_store *store;
     struct handover *catalog;
     const struct catalog_updates *updates;
-    const struct switches *switches; /* how fast people go in at most */
+    const struct switches *switches;     /* how fast people go in at most */
+    const struct leadership *leadership; /* who lets people in, and waits for beacons; others follow */
 };
 struct room_driver *room_driver_open(
     struct arena *arena, const struct room_driver_config *config, struct task *task);

@@ -20,14 +20,14 @@ uint64_t tasks_turn(struct task *tasks, uint32_t count, uint64_t now_ms, uint64_
     for (uint32_t i = 0; i < count; i++) {
         struct task *task = &tasks[i];
         const bool resting = task->rests && now_ms < rest_until_ms;
-        if (!resting && (task->listens || task->due_ms <= now_ms))
+        if (!resting && !task->off && (task->listens || task->due_ms <= now_ms))
             task_turn(task, now_ms);
     }
     /* After all turns: a task may have woken one before it. */
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t rest_ms = tasks[i].rests ? rest_until_ms : 0;
         const uint64_t due_ms = tasks[i].latest_ms > rest_ms ? tasks[i].latest_ms : rest_ms;
-        if (due_ms < next_ms)
+        if (due_ms < next_ms && !tasks[i].off)
             next_ms = due_ms;
     }
     return next_ms;

@@ -23,6 +23,7 @@ struct task {
     void (*close)(void *self);                /* frees what is not of the arena; NULL: nothing */
     bool listens; /* other threads bring it something: it has a turn with every round */
     bool rests;   /* it syncs the disk that the journal waits for: it rests while wins come in */
+    bool off;     /* it has no turns at present: another process does this */
     uint64_t due_ms, latest_ms; /* of its next turn */
 };
 

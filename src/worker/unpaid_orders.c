@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "orders/expiry.h"
+#include "worker/leadership.h"
 #include "worker/order_news.h"
 #include "worker/returns.h"
 #include "worker/task.h"
@@ -14,6 +15,8 @@ enum { AGAIN_MS = 20 };
 struct unpaid_orders {
     struct expiry expiry;
     struct returns *returns;
+    const struct leadership *leadership;
+    uint64_t leads_since_ms;
     struct task *task;
 };
 
@@ -21,6 +24,11 @@ static uint64_t unpaid_turn(void *self, uint64_t now_ms)
 {
     struct unpaid_orders *unpaid = self;
     uint32_t closed = 0;
+    const uint64_t since_ms = leadership_since_ms(unpaid->leadership);
+    if (since_ms != unpaid->leads_since_ms) { /* until then nobody may have looked */
+        unpaid->leads_since_ms = since_ms;
+        unpaid->expiry.config.started_ms = since_ms;
+    }
     const enum status status = expiry_turn(&unpaid->expiry, now_ms, &closed);
     if (status != STATUS_OK && status != STATUS_AWAY)
         log_error("worker", "orders can't be closed: %s", status_name(status));
@@ -43,6 +51,7 @@ struct unpaid_orders *unpaid_orders_open(
 {
     struct unpaid_orders *unpaid = arena_take(arena, 1, sizeof *unpaid);
     unpaid->returns = config->returns;
+    unpaid->leadership = config->leadership;
     unpaid->task = task;
     expiry_start(&unpaid->expiry,
         &(struct expiry_config){ .store = config->store,

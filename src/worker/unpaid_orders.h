@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct arena;
+struct leadership;
 struct order_news;
 struct order_store;
 struct returns;
@@ -18,6 +19,7 @@ struct unpaid_orders_config {
     uint64_t grace_ms;
     struct order_news *news;
     struct returns *returns;
+    const struct leadership *leadership; /* its beginning counts as a start; NULL: none */
 };
 struct unpaid_orders *unpaid_orders_open(
     struct arena *arena, const struct unpaid_orders_config *config, struct task *task);

@@ -13,6 +13,7 @@
 #include "worker/errands.h"
 #include "worker/high_water_mark.h"
 #include "worker/job_group.h"
+#include "worker/leadership.h"
 #include "worker/order_requests.h"
 #include "worker/order_writing.h"
 #include "worker/payment_requests.h"
@@ -153,6 +154,17 @@ static bool jobs_turn(struct worker *worker)
     return more;
 }
 
+/* Tasks that only the leader has. The catalog's updates of a process are its own, its reports only sums. */
+static void leading_turn(struct worker *worker)
+{
+    static const enum worker_task tasks[] = { TASK_MONEY, TASK_UNPAID, TASK_RETURNS, TASK_SCHEDULE,
+        TASK_BOUNDS, TASK_BUYERS, TASK_RECONCILE, TASK_WEBHOOKS, TASK_PAGES };
+    const bool off = !leadership_holds(worker->leadership, worker->now_ms);
+    for (uint32_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
+        worker->tasks[tasks[i]].off = off;
+    worker->tasks[TASK_RECLAIM].off = worker->config.queue == NULL; /* a partition goes as a whole */
+}
+
 /* One round: jobs, then the tasks that are due. Answers when there is something to do again. */
 static uint64_t worker_turn(struct worker *worker)
 {
@@ -162,6 +174,7 @@ static uint64_t worker_turn(struct worker *worker)
     const uint64_t rest_until_ms = selling_rest_until(&worker->rest, worker->now_ms,
         atomic_load_explicit(&board->durable_lsn, memory_order_relaxed),
         order_writing_is_behind(worker->orders), order_writing_was_filled(worker->orders));
+    leading_turn(worker);
     const uint64_t next_ms = tasks_turn(worker->tasks, WORKER_TASKS, worker->now_ms, rest_until_ms);
     lines_turn(worker); /* errands have ended */
     job_group_end(worker->group);
@@ -209,6 +222,16 @@ void worker_stop(struct worker *worker)
 {
     atomic_store(&worker->stop, true);
     wake_signal(&worker->wake);
+}
+
+void worker_order_heard(struct worker *worker, uint64_t ticket, uint64_t user)
+{
+    order_writing_heard(worker->orders, ticket, user);
+}
+
+void worker_orders_heard_end(struct worker *worker)
+{
+    order_writing_heard_end(worker->orders);
 }
 
 struct wake *worker_wake(struct worker *worker)

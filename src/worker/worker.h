@@ -42,6 +42,7 @@ struct wake;
 struct watch;
 struct worker;
 struct worker_config;
+struct worker_health;
 /* What operators ask (admin/admin.h). */
 struct worker_admin {
     /* Carries out a request. */
@@ -63,7 +64,7 @@ struct worker_config {
     struct rooms *rooms;
     struct customers *customers;
     struct order_store *store;
-    struct ticket_queue *queue;
+    struct ticket_queue *queue;    /* NULL: other processes write orders, see `health` */
     struct disk *folder;           /* the data folder, for the file high-water */
     struct high_water *high_water; /* NULL: none is kept */
     uint32_t edges;
@@ -82,6 +83,11 @@ struct worker_config {
     struct item_rules *rules; /* written with the catalog */
     struct handover *bans;    /* struct ban_set */
     struct reader_turns *turns;
+    /* Many machines. */
+    uint8_t leads;    /* enum leads (worker/leadership.h): who does what only one process may do */
+    uint64_t process; /* the number of this one */
+    void (*health)(void *context, struct worker_health *health); /* of those who write orders */
+    void *health_context;
 };
 
 /* `error` here and below: CONFIG_ERROR bytes. */
@@ -97,6 +103,10 @@ struct sale_meters *worker_sale_meters(struct worker *worker);
 struct wake *worker_wake(struct worker *worker); /* also the client of its ports */
 void worker_run(void *context);                  /* the worker; the thread, until worker_stop */
 void worker_stop(struct worker *worker); /* any thread: writes what the log has, then ends */
+
+/* Without a queue, one thread: as order_writing_heard (worker/order_writing.h). */
+void worker_order_heard(struct worker *worker, uint64_t ticket, uint64_t user);
+void worker_orders_heard_end(struct worker *worker);
 
 /* Any thread. */
 bool worker_ended(const struct worker *worker); /* the thread has done its last turn */

@@ -19,6 +19,7 @@
 #include "worker/high_water_mark.h"
 #include "worker/history.h"
 #include "worker/job_group.h"
+#include "worker/leadership.h"
 #include "worker/money.h"
 #include "worker/order_writing.h"
 #include "worker/outgoing_calls.h"
@@ -32,6 +33,7 @@
 #include "worker/sale_report.h"
 #include "worker/sandbox_api.h"
 #include "worker/schedule.h"
+#include "worker/shared_changes.h"
 #include "worker/store_readers.h"
 #include "worker/unpaid_orders.h"
 #include "worker/view_readers.h"
@@ -112,6 +114,15 @@ static void gateway_tasks_open(struct worker *worker, const struct worker_config
             .rules = config->rules,
             .items_max = (uint32_t)config->config->items_max },
         &worker->tasks[TASK_CATALOG]);
+    shared_changes_open(arena,
+        &(struct shared_changes_config){ .store = config->store,
+            .catalog = worker->catalog,
+            .bans = worker->bans,
+            .switches = config->switches,
+            .switched = config->switched,
+            .switched_context = config->switched_context,
+            .on = config->leads != LEADS_ALWAYS },
+        &worker->tasks[TASK_CHANGES]);
     worker->findings = anomaly_findings_open(arena,
         &(struct anomaly_findings_config){
             .config = config->config, .edges = config->edges, .store = config->store, .bans = worker->bans },
@@ -137,6 +148,7 @@ static void money_tasks_open(struct worker *worker, const struct worker_config *
             .store = config->store,
             .board = config->inventory->board,
             .port = config->pump_port,
+            .has_bank = config->leads != LEADS_NEVER,
             .calls = worker->calls,
             .changed = money_changed,
             .opened = money_opened,
@@ -174,10 +186,13 @@ static enum status order_tasks_open(struct worker *worker, const struct worker_c
         &(struct unpaid_orders_config){ .store = config->store,
             .grace_ms = config->config->grace_ms,
             .news = &worker->news,
-            .returns = worker->returns },
+            .returns = worker->returns,
+            .leadership = worker->leadership },
         &worker->tasks[TASK_UNPAID]);
     return order_writing_open(&worker->orders, arena,
         &(struct order_writing_config){ .queue = config->queue,
+            .health = config->health,
+            .health_context = config->health_context,
             .store = config->store,
             .wake = &worker->wake,
             .news = &worker->news,
@@ -203,7 +218,8 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .store = config->store,
             .catalog = config->catalog,
             .updates = worker->catalog,
-            .switches = config->switches },
+            .switches = config->switches,
+            .leadership = worker->leadership },
         &worker->tasks[TASK_ROOMS]);
     schedule_open(arena,
         &(struct schedule_config){
@@ -232,6 +248,7 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .store = config->store,
             .port = config->reconcile_port,
             .board = config->inventory->board,
+            .partitions = config->leads != LEADS_ALWAYS,
             .returns = worker->returns,
             .updates = worker->catalog },
         &worker->tasks[TASK_RECONCILE]);
@@ -242,6 +259,10 @@ static enum status tasks_open(
 {
     struct arena *arena = &worker->arena;
     worker->group = job_group_open(arena, config->store, config->link, &worker->tasks[TASK_GROUP]);
+    worker->leadership = leadership_open(arena,
+        &(struct leadership_config){
+            .store = config->store, .leads = (enum leads)config->leads, .holder = config->process },
+        &worker->tasks[TASK_LEADERSHIP]);
     enum status status = errands_open(&worker->errands, arena,
         &(struct errands_config){ .inventory = config->inventory,
             .port = config->port,

@@ -21,6 +21,7 @@ struct ban_list;
 struct catalog_updates;
 struct high_water_mark;
 struct job_group;
+struct leadership;
 struct money;
 struct order_writing;
 struct outgoing_calls;
@@ -40,6 +41,8 @@ struct webhooks;
 enum worker_task {
     TASK_ERRANDS,
     TASK_GROUP, /* what jobs and errands have changed is committed and told */
+    TASK_LEADERSHIP,
+    TASK_CHANGES,
     TASK_ROOMS,
     TASK_CALLS,
     TASK_SANDBOX,
@@ -94,6 +97,7 @@ struct worker {
     struct catalog_updates *catalog;
     struct high_water_mark *high_water;
     struct history *history;
+    struct leadership *leadership;
     struct money *money;
     struct order_writing *orders;
     struct outgoing_calls *calls;

@@ -31,6 +31,13 @@ void written_news_note(struct written_news *news, ticket_number ticket, user_id 
     (void)pthread_mutex_unlock(&news->lock);
 }
 
+void written_news_many(struct written_news *news)
+{
+    (void)pthread_mutex_lock(&news->lock);
+    news->out->many = true;
+    (void)pthread_mutex_unlock(&news->lock);
+}
+
 void written_news_turn(struct written_news *news, const struct order_writer_progress *progress)
 {
     (void)pthread_mutex_lock(&news->lock);

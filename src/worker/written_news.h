@@ -42,6 +42,7 @@ void written_news_open(struct written_news *news, struct arena *arena);
 void written_news_close(struct written_news *news);
 /* The writing thread. */
 void written_news_note(struct written_news *news, ticket_number ticket, user_id user);
+void written_news_many(struct written_news *news); /* which ones is not known */
 void written_news_turn(struct written_news *news, const struct order_writer_progress *progress);
 /* The worker. True: news->taken is new. */
 MUST_CHECK bool written_news_take(struct written_news *news);

@@ -147,7 +147,7 @@ static void settings_make(char error[CONFIG_ERROR])
     const struct span names[] = { SPAN("web"), SPAN("app") };
     good(door_channels_set(&shop.channels, names, 2), "channels");
     switches_start(&shop.switches, &shop.config);
-    good(gate_limits_open(&shop.limits, &shop.config, 1, error), error);
+    good(gate_limits_open(&shop.limits, &shop.config, 1, false, error), error);
     good(arena_open(&shop.spent_arena, spent_bytes(1)), "what was used");
     shop.spent = spent_create(&shop.spent_arena, 1);
 }

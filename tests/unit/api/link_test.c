@@ -10,7 +10,7 @@
 enum { EDGES = 2, VIEW_READERS = 2, JOBS = 16, MANY = 10 * 1000 };
 
 static struct link *link_of;
-static struct wake worker_wake, edge_wakes[EDGES], view_wakes[VIEW_READERS];
+static struct wake worker_wake, edge_wakes[EDGES], view_wakes[VIEW_READERS], others_wake;
 static struct job jobs[JOBS];
 
 static int setup(void **state)
@@ -27,6 +27,7 @@ static int setup(void **state)
         assert_int_equal(wake_open(&view_wakes[i]), STATUS_OK);
         link_view_wake(link_of, i, &view_wakes[i]);
     }
+    assert_int_equal(wake_open(&others_wake), STATUS_OK);
     for (uint32_t i = 0; i < JOBS; i++)
         jobs[i] = (struct job){ .kind = JOB_PUBLIC };
     return 0;
@@ -37,6 +38,7 @@ static int teardown(void **state)
     (void)state;
     link_close(link_of);
     wake_close(&worker_wake);
+    wake_close(&others_wake);
     for (uint32_t i = 0; i < EDGES; i++)
         wake_close(&edge_wakes[i]);
     for (uint32_t i = 0; i < VIEW_READERS; i++)
@@ -211,6 +213,67 @@ static void each_side_is_woken_when_there_is_something_for_it(void **state)
     assert_true(atomic_load(&edge_wakes[1].pending) == 0);
 }
 
+static void other_processes_hear_what_the_edges_hear(void **state)
+{
+    (void)state;
+    struct link_note note;
+    link_order_changed(link_of, 1, 11);
+    assert_false(link_others_take(link_of, &note)); /* there are none */
+    link_others_wake(link_of, &others_wake);
+    link_order_changed(link_of, 2, 22);
+    link_order_changed(link_of, 3, 0);
+    assert_true(atomic_load(&others_wake.pending) == 0); /* at the end of the turn */
+    link_flush(link_of);
+    assert_true(atomic_load(&others_wake.pending) != 0);
+    assert_true(link_others_take(link_of, &note) && note.ticket == 2 && note.user == 22);
+    assert_true(link_others_take(link_of, &note) && note.ticket == 3 && note.user == 0);
+    assert_false(link_others_take(link_of, &note));
+    for (ticket_number ticket = 1; ticket <= 3; ticket++)
+        assert_true(link_take_back(link_of, 1, &note) && note.ticket == ticket);
+    jobs[0].share = SHARE_VIEW;
+    link_hand_in(link_of, 0, &jobs[0]);
+    link_return(link_of, link_next(link_of, 0, false)); /* a job is its edge's alone */
+    assert_false(link_others_take(link_of, &note));
+}
+
+static void what_was_heard_from_another_process_is_not_told_again(void **state)
+{
+    (void)state;
+    struct link_note note;
+    link_others_wake(link_of, &others_wake);
+    link_order_heard(link_of, 5, 55);
+    link_many_changed(link_of);
+    link_flush(link_of);
+    assert_false(link_others_take(link_of, &note));
+    assert_true(atomic_load(&others_wake.pending) == 0);
+    for (uint32_t i = 0; i < EDGES; i++) {
+        assert_true(link_take_back(link_of, i, &note) && note.ticket == 5 && note.user == 55);
+        assert_true(link_take_back(link_of, i, &note) && note.job == NULL && note.ticket == 0);
+    }
+}
+
+static void other_processes_hear_nothing_that_is_held_before_the_release(void **state)
+{
+    (void)state;
+    struct link_note note;
+    uint32_t told = 0;
+    link_others_wake(link_of, &others_wake);
+    link_hold(link_of);
+    link_order_changed(link_of, 1, 11);
+    link_flush(link_of);
+    assert_false(link_others_take(link_of, &note));
+    assert_true(atomic_load(&others_wake.pending) == 0);
+    link_release(link_of);
+    assert_true(link_others_take(link_of, &note) && note.ticket == 1);
+    for (uint32_t i = 0; i < MANY; i++) /* what has no room is summed up for them, too */
+        link_order_changed(link_of, 2, 22);
+    while (link_others_take(link_of, &note))
+        told++;
+    assert_in_range(told, 1, MANY - 1);
+    link_flush(link_of);
+    assert_true(link_others_take(link_of, &note) && note.job == NULL && note.ticket == 0);
+}
+
 static void health_is_what_the_worker_said_last(void **state)
 {
     (void)state;
@@ -254,6 +317,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(notes_that_have_no_room_are_summed_up, setup, teardown),
         cmocka_unit_test_setup_teardown(what_changed_without_a_name_is_told_to_all, setup, teardown),
         cmocka_unit_test_setup_teardown(each_side_is_woken_when_there_is_something_for_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_processes_hear_what_the_edges_hear, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            what_was_heard_from_another_process_is_not_told_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            other_processes_hear_nothing_that_is_held_before_the_release, setup, teardown),
         cmocka_unit_test_setup_teardown(health_is_what_the_worker_said_last, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_transaction_that_does_not_end_makes_the_database_unavailable, setup, teardown),

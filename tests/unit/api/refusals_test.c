@@ -11,7 +11,7 @@ static bool is_no_refusal(enum answer answer)
 {
     return answer == ANSWER_NONE || answer == ANSWER_WON || answer == ANSWER_REPEATED
         || answer == ANSWER_DONE || answer == ANSWER_UNCHANGED || answer == ANSWER_FOUND
-        || answer == ANSWER_NOTHING_TO_REPEAT;
+        || answer == ANSWER_NOTHING_TO_REPEAT || answer == ANSWER_DECIDING || answer == ANSWER_VOID;
 }
 
 static void every_refusal_is_a_problem_and_nothing_else_is(void **state)

@@ -4,10 +4,12 @@
 
 #include "api/problems.h"
 #include "base/clock.h"
+#include "contract/command.h"
 #include "edge/http_date.h"
 #include "funnel/keys.h"
 #include "tests/unit/base/unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct funnel_keys keys;
@@ -106,6 +108,51 @@ static void a_win_whose_time_has_another_length_is_rendered(void **state)
     assert_false(is_as_rendered(&win));
 }
 
+static void a_win_that_is_not_kept_yet_is_told_as_deciding_with_its_ticket_and_no_price(void **state)
+{
+    (void)state;
+    const struct outcome outcome = { .answer = ANSWER_DECIDING,
+        .ticket = 9,
+        .item = 65535,
+        .quantity = 1000,
+        .unit_price = 99900,
+        .pay_by_ms = 1 };
+    struct edge_answer answer = answer_from_outcome(&outcome);
+    char ids[128] = "", wanted[256] = "";
+    for (int chinese = 0; chinese < 2; chinese++) {
+        struct text out = text_in(bytes, sizeof bytes - 1), id = text_in(ids, sizeof ids - 1);
+        answer.flags = chinese != 0 ? ANSWER_CHINESE : 0;
+        text_hex64(&id, funnel_ticket_id(&keys, 9));
+        assert_int_equal(answer_ready(&answer, &keys).size, 0);
+        answer_render(&answer, &keys, SPAN("Vary: Origin\r\n"), chinese != 0, &out);
+        assert_false(out.overflow);
+        bytes[out.size] = 0;
+        assert_non_null(strstr(bytes, "HTTP/1.1 202 Accepted\r\n"));
+        assert_non_null(strstr(bytes, "\r\nRetry-After: 1\r\n"));
+        assert_non_null(strstr(bytes, "\r\nVary: Origin\r\n"));
+        assert_int_equal(strstr(bytes, "\r\nConnection: close\r\n") != NULL, chinese);
+        snprintf(wanted, sizeof wanted, "\r\nLocation: /v1/tickets/%s\r\n", ids);
+        assert_non_null(strstr(bytes, wanted));
+        snprintf(wanted, sizeof wanted,
+            "\r\n\r\n{\"outcome\":\"deciding\",\"ticket\":\"%s\",\"item\":65535,\"quantity\":1000}",
+            ids);
+        assert_string_equal(strstr(bytes, "\r\n\r\n"), wanted);
+    }
+}
+
+static void what_all_gateways_refuse_is_told_as_the_door_of_one_does(void **state)
+{
+    (void)state;
+    const struct edge_answer spent =
+        answer_from_outcome(&(struct outcome){ .answer = ANSWER_PASS_SPENT });
+    assert_int_equal(spent.kind, PROBLEM_PASS_SPENT);
+    assert_true(spent.a == 0 && spent.b == 0);
+    const struct edge_answer fast =
+        answer_from_outcome(&(struct outcome){ .answer = ANSWER_TOO_FAST, .number = 1500 });
+    assert_int_equal(fast.kind, PROBLEM_TOO_FAST);
+    assert_true(fast.a == 1500 && fast.b == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +160,8 @@ int main(void)
         cmocka_unit_test(sold_out_lies_ready_in_both_languages_with_the_date_of_its_second),
         cmocka_unit_test(a_ready_win_has_the_bytes_of_a_rendered_one_whatever_came_before_it),
         cmocka_unit_test(a_win_whose_time_has_another_length_is_rendered),
+        cmocka_unit_test(a_win_that_is_not_kept_yet_is_told_as_deciding_with_its_ticket_and_no_price),
+        cmocka_unit_test(what_all_gateways_refuse_is_told_as_the_door_of_one_does),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

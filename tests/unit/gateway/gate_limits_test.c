@@ -40,7 +40,7 @@ static struct limits_rates applied(void)
 static void rates_are_as_configured_until_a_switch_says_otherwise(void **state)
 {
     (void)state;
-    assert_int_equal(gate_limits_open(&gate, &config, 2, error), STATUS_OK);
+    assert_int_equal(gate_limits_open(&gate, &config, 2, false, error), STATUS_OK);
     struct limits_rates rates = applied();
     assert_int_equal(rates.address_per_s, 100);
     assert_int_equal(rates.address_burst, 200);
@@ -70,7 +70,7 @@ static void proxies_and_the_cap_come_from_the_configuration(void **state)
     assert_int_equal(config_set(&config, "proxy.trusted", "10.0.0.0/8", error), STATUS_OK);
     assert_int_equal(config_set(&config, "proxy.protocol", "on", error), STATUS_OK);
     assert_int_equal(config_set(&config, "limits.connections_per_address", "0", error), STATUS_OK);
-    assert_int_equal(gate_limits_open(&gate, &config, 2, error), STATUS_OK);
+    assert_int_equal(gate_limits_open(&gate, &config, 2, false, error), STATUS_OK);
     assert_null(gate.callers);
     assert_true(gate.trusted.proxy_protocol);
     assert_int_equal(gate.trusted.count, 1);
@@ -81,7 +81,7 @@ static void a_list_that_is_none_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(config_set(&config, "proxy.trusted", "somewhere", error), STATUS_OK);
-    assert_int_equal(gate_limits_open(&gate, &config, 2, error), STATUS_BAD_INPUT);
+    assert_int_equal(gate_limits_open(&gate, &config, 2, false, error), STATUS_BAD_INPUT);
     assert_string_equal(error, "proxy.trusted: somewhere");
 }
 

@@ -53,11 +53,33 @@ static void without_pictures_there_is_no_pool(void **state)
     human_shared_close(&shared);
 }
 
+/* What one gateway gave out, the others accept; those of another shop do not. */
+static void gateways_with_the_same_keys_have_one_start(void **state)
+{
+    (void)state;
+    struct human_shared shared[3] = { { .pool = NULL } };
+    static const char *const masters[] = { "one secret of thirty-two bytes!!",
+        "one secret of thirty-two bytes!!", "another one of thirty-two bytes!" };
+    config_defaults(&config);
+    config.human_pictures = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        struct funnel_keys keys;
+        assert_int_equal(funnel_keys_derive(&keys, masters[i], FUNNEL_MASTER_BYTES), STATUS_OK);
+        assert_int_equal(human_shared_open(&shared[i], &config, 1, error), STATUS_OK);
+        human_shared_join(&shared[i], &keys);
+    }
+    assert_int_equal(shared[0].start, shared[1].start);
+    assert_int_not_equal(shared[0].start, shared[2].start);
+    for (unsigned i = 0; i < 3; i++)
+        human_shared_close(&shared[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_draws_by_itself_and_stops),
         cmocka_unit_test(without_pictures_there_is_no_pool),
+        cmocka_unit_test(gateways_with_the_same_keys_have_one_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

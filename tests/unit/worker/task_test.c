@@ -96,6 +96,21 @@ static void a_task_that_rests_has_no_turn_while_wins_come_in(void **unused)
     assert_int_equal(rests.turns, 1);
 }
 
+static void a_task_that_is_off_has_no_turn_and_goes_on_when_it_is_not(void **unused)
+{
+    struct probe off = { .next_ms = TASK_IDLE }, on = { .next_ms = TASK_IDLE };
+    struct task tasks[] = { { .self = &off, .turn = probe_turn, .listens = true, .off = true },
+        { .self = &on, .turn = probe_turn } };
+    (void)unused;
+    assert_true(tasks_turn(tasks, 2, 10, 0) == TASK_IDLE); /* it wants no round for itself either */
+    task_wake(&tasks[0]);
+    assert_true(tasks_turn(tasks, 2, 20, 0) == TASK_IDLE);
+    assert_true(off.turns == 0 && on.turns == 1);
+    tasks[0].off = false;
+    assert_true(tasks_turn(tasks, 2, 30, 0) == TASK_IDLE);
+    assert_true(off.turns == 1 && on.turns == 1);
+}
+
 static void the_end_is_told_to_those_who_want_to_know(void **unused)
 {
     struct probe probe = { .next_ms = 0 };
@@ -116,6 +131,7 @@ int main(void)
         cmocka_unit_test(a_task_that_is_woken_has_a_turn_with_the_next_round),
         cmocka_unit_test(a_task_that_listens_has_a_turn_with_every_round),
         cmocka_unit_test(a_task_that_rests_has_no_turn_while_wins_come_in),
+        cmocka_unit_test(a_task_that_is_off_has_no_turn_and_goes_on_when_it_is_not),
         cmocka_unit_test(the_end_is_told_to_those_who_want_to_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
