@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "config/data_folder.h"
+#include "config/cluster_secret.h"
 #include "funnel/token.h"
 
 #include <string.h>
@@ -82,6 +82,10 @@ bool mint_run(const struct mint_options *options, FILE *out, char *error)
     }
     if (data_folder_open(&folder, options->folder, DATA_LOOK, error) != STATUS_OK)
         return false;
+    if (options->settings != NULL && cluster_secret_use(&folder, options->settings, error) != STATUS_OK) {
+        data_folder_close(&folder);
+        return false;
+    }
     const enum status status = funnel_keys_derive(&keys, folder.master, sizeof folder.master);
     data_folder_close(&folder);
     invariant(status == STATUS_OK);
@@ -124,6 +128,7 @@ static bool config_take(const char *path, struct config *config, struct mint_opt
         return false;
     }
     options->folder = config->folder;
+    options->settings = config;
     return config->folder[0] != 0;
 }
 

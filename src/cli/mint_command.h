@@ -11,7 +11,8 @@
 
 struct mint_options {
     const char *folder;
-    uint32_t item; /* passes only */
+    const struct config *settings; /* whose cluster's secret is used, if it is of one; NULL: none */
+    uint32_t item;                 /* passes only */
     uint64_t first, count;
     uint32_t life_s; /* 0: as long as a pass or session can live */
     bool sessions;   /* instead of passes */

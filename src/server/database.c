@@ -2,6 +2,8 @@
 #include "server/database.h"
 
 #include "base/secret_file.h"
+#include "config/cluster_secret.h"
+#include "server/cluster.h"
 #include "server/serve.h"
 #include "store/mysql/mysql.h"
 #include "store/postgres/postgres.h"
@@ -94,23 +96,33 @@ struct database_shares database_shares(const struct config *config)
     };
 }
 
+static enum status settings_file_read(struct config *config, const char *path, char error[CONFIG_ERROR])
+{
+    config_defaults(config);
+    enum status status = config_load_file(config, path, error);
+    if (status == STATUS_OK)
+        status = config_load_environment(config, error);
+    return status == STATUS_OK ? config_check(config, error) : status;
+}
+
 /* For `stampede verify`: see verify_open. */
-static int verify_database(const char *settings, struct order_store **store, bool *is_server,
-    char *error, size_t error_bytes)
+static enum status verify_database(
+    const char *settings, struct verify_source *source, char error[CONFIG_ERROR])
 {
     struct config config;
-    char what[CONFIG_ERROR] = "";
-    config_defaults(&config);
-    if (config_load_file(&config, settings, what) != STATUS_OK
-        || config_load_environment(&config, what) != STATUS_OK
-        || config_check(&config, what) != STATUS_OK) {
-        snprintf(error, error_bytes, "%s", what);
-        return 1;
-    }
-    *is_server = !is_sqlite(&config);
-    if (!*is_server)
-        return 0;
-    return server_open(store, &config, error, error_bytes) == STATUS_OK ? 0 : 1;
+    struct data_folder identity = { 0 };
+    enum status status = settings_file_read(&config, settings, error);
+    if (status != STATUS_OK)
+        return status;
+    source->partitions = cluster_is_set(&config);
+    status = cluster_secret_use(&identity, &config, error);
+    source->engine = cluster_engine_config(&config);
+    source->data_id = identity.data_id;
+    memcpy(source->master, identity.master, sizeof source->master);
+    explicit_bzero(identity.master, sizeof identity.master);
+    if (status != STATUS_OK || is_sqlite(&config))
+        return status;
+    return server_open(&source->store, &config, error, CONFIG_ERROR);
 }
 
 int verify_command_main(int argc, char **argv)

@@ -10,10 +10,13 @@
 #include "gateway/routes.h"
 #include "inventory/embedded.h"
 #include "queue/journal_queue.h"
+#include "server/cluster.h"
+#include "worker/worker.h"
 
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     BATCH_BYTES = 1024 * 1024,
@@ -86,6 +89,11 @@ enum status host_open(struct host *host, const struct config *config, const stru
         .ring_slots = RING_SLOTS,
     };
     const uint64_t began = clock_monotonic_ns();
+    if (strcmp(config->inventory_kind, "embedded") != 0) {
+        snprintf(error, CONFIG_ERROR, "this program has no inventory of kind %.40s",
+            config->inventory_kind);
+        return STATUS_BAD_INPUT;
+    }
     enum status status = wake_open(&host->wake);
     if (status != STATUS_OK) {
         snprintf(error, CONFIG_ERROR, "no descriptor for a wake-up");
@@ -101,6 +109,16 @@ enum status host_open(struct host *host, const struct config *config, const stru
     clock_start(embedded_time_floor(host->embedded));
     opened_log(&report, (clock_monotonic_ns() - began) / 1000000);
     return STATUS_OK;
+}
+
+enum status host_join(struct host *host, const struct config *config,
+    const struct data_folder *folder, const struct funnel_keys *keys, struct order_store *store,
+    uint32_t ports, char error[CONFIG_ERROR])
+{
+    const enum status status = cluster_open(&host->cluster, config, folder, keys, store, ports, error);
+    if (status == STATUS_OK)
+        host->inventory = cluster_inventory(host->cluster);
+    return status;
 }
 
 enum status host_queue_open(const struct host *host, const struct config *config,
@@ -128,8 +146,25 @@ void host_numbers(const struct host *host, item_id *item, sale_id *sale)
             *sale = id;
 }
 
+void host_follow(const struct host *host, struct worker_config *config)
+{
+    if (host->cluster == NULL)
+        return;
+    config->process = cluster_process(host->cluster);
+    config->health = cluster_health;
+    config->health_context = host->cluster;
+}
+
+enum status host_tell(struct host *host, struct worker *worker, struct link *link,
+    struct limits *limits, char error[CONFIG_ERROR])
+{
+    return host->cluster == NULL ? STATUS_OK : cluster_join(host->cluster, worker, link, limits, error);
+}
+
 bool host_start(struct host *host, struct wake *loop)
 {
+    if (host->cluster != NULL)
+        return cluster_start(host->cluster);
     embedded_host(host->embedded, loop != NULL ? loop : &host->wake);
     if (thread_start(&host->sync_thread, "journal", sync_run, host) != STATUS_OK)
         return false;
@@ -139,12 +174,16 @@ bool host_start(struct host *host, struct wake *loop)
 
 enum status host_housekeep(struct host *host)
 {
-    return embedded_housekeep(host->embedded);
+    return host->cluster != NULL ? STATUS_OK : embedded_housekeep(host->embedded);
 }
 
 void host_finish(
     struct host *host, uint64_t give_up_ms, bool (*ended)(const void *context), const void *context)
 {
+    if (host->cluster != NULL) {
+        cluster_finish(host->cluster, give_up_ms, ended, context);
+        return;
+    }
     atomic_store(&host->stop_inventory, true);
     wake_signal(&host->wake);
     thread_join(&host->inventory_thread);
@@ -161,6 +200,10 @@ void host_finish(
 
 void host_stop(struct host *host)
 {
+    if (host->cluster != NULL) {
+        cluster_stop(host->cluster);
+        return;
+    }
     atomic_store(&host->stop_sync, true);
     wake_signal(embedded_sync_wake(host->embedded));
     thread_join(&host->sync_thread);
@@ -171,9 +214,11 @@ void host_stop(struct host *host)
 
 void host_close(struct host *host)
 {
+    cluster_close(host->cluster);
     embedded_close(host->embedded);
     if (host->wake.fd > 0)
         wake_close(&host->wake);
+    host->cluster = NULL;
     host->embedded = NULL;
     host->inventory = NULL;
 }

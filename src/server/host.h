@@ -11,16 +11,23 @@
 #include "config/config.h"
 #include "contract/types.h"
 
+struct cluster;
 struct data_folder;
 struct embedded;
 struct funnel_keys;
 struct inventory;
+struct limits;
+struct link;
+struct order_store;
 struct routes;
 struct ticket_queue;
+struct worker;
+struct worker_config;
 
 struct host {
     struct inventory *inventory; /* NULL: not open */
-    struct embedded *embedded;   /* the same, for host.c only */
+    struct embedded *embedded;   /* the same, for host.c only; NULL: not this one */
+    struct cluster *cluster;     /* likewise */
     struct wake wake;            /* of inventory_thread */
     struct thread inventory_thread, sync_thread;
     _Atomic bool stop_inventory, stop_sync;
@@ -38,12 +45,21 @@ void loop_turn(void *self, uint64_t now_ms); /* edge_handler.turn; self: struct 
 MUST_CHECK enum status host_open(struct host *host, const struct config *config,
     const struct data_folder *folder, const struct funnel_keys *keys, uint32_t ports,
     char error[CONFIG_ERROR]);
-/* What it decides, for the orders. */
+/* The same for many machines, with their database (server/cluster.h). */
+MUST_CHECK enum status host_join(struct host *host, const struct config *config,
+    const struct data_folder *folder, const struct funnel_keys *keys, struct order_store *store,
+    uint32_t ports, char error[CONFIG_ERROR]);
+/* Embedded: what it decides, for the orders. */
 MUST_CHECK enum status host_queue_open(const struct host *host, const struct config *config,
     const struct data_folder *folder, struct ticket_queue **queue);
-lsn_t host_durable(const struct host *host); /* the last position in the log */
-/* Before it is started: the highest numbers that it knows; 0: none. */
+lsn_t host_durable(const struct host *host); /* embedded: the last position in the log */
+/* Embedded, before it is started: the highest numbers that it knows; 0: none. */
 void host_numbers(const struct host *host, item_id *item, sale_id *sale);
+/* Many machines, else nothing: what the worker needs to know of them; and who hears of orders, and of
+ * limits. */
+void host_follow(const struct host *host, struct worker_config *config);
+MUST_CHECK enum status host_tell(struct host *host, struct worker *worker, struct link *link,
+    struct limits *limits, char error[CONFIG_ERROR]);
 /* `loop`: the wake-up of the edge whose loop hosts the inventory; NULL: a thread of its own does. */
 MUST_CHECK bool host_start(struct host *host, struct wake *loop);
 /* Housekeeper thread. A fault is logged where it happens, and the next round tries again. */

@@ -11,8 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "config/data_folder.h"
-#include "config/high_water.h"
+#include "config/cluster_secret.h"
 #include "edge/listener.h"
 #include "edge/static_files.h"
 #include "funnel/bans.h"
@@ -27,11 +26,11 @@
 #include "media/media_service.h"
 #include "outgoing/courier.h"
 #include "pages/pages.h"
+#include "server/cluster.h"
 #include "server/file_limit.h"
-#include "server/host.h"
 #include "server/housekeeper.h"
-#include "server/restore.h"
 #include "server/signals.h"
+#include "server/storage.h"
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -55,20 +54,15 @@ enum {
 struct server {
     struct config config;
     const struct server_options *options;
-    struct data_folder folder;
-    struct high_water high_water;
-    struct funnel_keys keys;
+    struct storage storage;
     struct door_channels channels;
     struct switches switches;
     struct item_rules rules;
     struct human_shared human;
     struct handover settings, catalog, bans;
     struct reader_turns turns;
-    struct host host;
     struct rooms *rooms;
     struct customers *customers;
-    struct order_store *store;
-    struct ticket_queue *queue;
     struct link *link;
     struct worker *worker;
     struct gate_limits limits;
@@ -112,25 +106,9 @@ static bool settings_open(struct server *server)
     handover_create(&server->settings, NULL, settings_free);
     handover_create(&server->catalog, NULL, catalog_free);
     handover_create(&server->bans, NULL, ban_set_free);
-    key_ring_open(&server->key_ring, server->folder.root, &server->turns);
+    key_ring_open(&server->key_ring, server->storage.folder.root, &server->turns);
     return settings_load(
                &server->settings, server->key_ring, &server->turns, &server->config, server->error)
-        == STATUS_OK;
-}
-
-static bool store_open(struct server *server)
-{
-    if (database_open(&server->store, &server->config, server->folder.database, server->error) != STATUS_OK)
-        return false;
-    if (data_folder_match(&server->folder, server->store, host_durable(&server->host), server->error)
-        != STATUS_OK)
-        return failed(server, "database");
-    if (host_queue_open(&server->host, &server->config, &server->folder, &server->queue) != STATUS_OK)
-        return failed(server, "the journal can't be read for orders");
-    if (server->options->seed != NULL && server->options->seed(server->store, clock_now_ms()) != STATUS_OK)
-        return failed(server, "the first rows can't be written to the database");
-    return restore_check(server->folder.root, server->store, &server->host, &server->high_water,
-               server->error)
         == STATUS_OK;
 }
 
@@ -139,7 +117,7 @@ enum worker_ports { PORT_ADMIN, PORT_PUMP, PORT_RECONCILE, PORT_ROOMS, WORKER_PO
 
 static struct inventory_port *port_of(struct server *server, unsigned port, struct wake *client)
 {
-    struct inventory *inventory = server->host.inventory;
+    struct inventory *inventory = server->storage.host.inventory;
     return inventory->ops->port(inventory, server->edge_count + port, client);
 }
 
@@ -154,24 +132,25 @@ static bool worker_make(struct server *server)
     const struct database_shares shares = database_shares(&server->config);
     if (link_open(&server->link, server->edge_count, shares.view_readers) != STATUS_OK)
         return failed(server, "no memory for the way to the store thread");
-    if (rooms_open(&server->rooms, server->host.inventory, (uint32_t)server->config.sales_max) != STATUS_OK)
+    if (rooms_open(&server->rooms, server->storage.host.inventory, (uint32_t)server->config.sales_max)
+        != STATUS_OK)
         return failed(server, "no memory for the waiting rooms");
-    if (customers_open(&server->customers, server->edge_count, &server->keys) != STATUS_OK)
+    if (customers_open(&server->customers, server->edge_count, &server->storage.keys) != STATUS_OK)
         return failed(server, "no memory for the customers");
-    const struct worker_config config = { .config = &server->config,
-        .keys = &server->keys,
+    struct worker_config config = { .config = &server->config,
+        .keys = &server->storage.keys,
         .channels = &server->channels,
-        .inventory = server->host.inventory,
+        .inventory = server->storage.host.inventory,
         .port = port_of(server, PORT_ADMIN, NULL),
         .pump_port = port_of(server, PORT_PUMP, NULL),
         .reconcile_port = port_of(server, PORT_RECONCILE, NULL),
         .rooms_port = port_of(server, PORT_ROOMS, NULL),
         .rooms = server->rooms,
         .customers = server->customers,
-        .store = server->store,
-        .queue = server->queue,
-        .folder = server->folder.root,
-        .high_water = &server->high_water,
+        .store = server->storage.store,
+        .queue = server->storage.queue,
+        .folder = server->storage.folder.root,
+        .high_water = server->storage.queue == NULL ? NULL : &server->storage.high_water,
         .edges = server->edge_count,
         .view_readers = shares.view_readers,
         .operator_readers = shares.operator_readers,
@@ -189,20 +168,25 @@ static bool worker_make(struct server *server)
         .catalog = &server->catalog,
         .rules = &server->rules,
         .bans = &server->bans,
-        .turns = &server->turns };
+        .turns = &server->turns,
+        .leads = (uint8_t)cluster_leads(&server->config) };
+    host_follow(&server->storage.host, &config);
     if (worker_open(&server->worker, &config, server->error) != STATUS_OK)
         return failed(server, "the store thread can't be created");
     for (unsigned port = 0; port < WORKER_PORTS; port++)
         port_of(server, port, worker_wake(server->worker));
-    return true;
+    return host_tell(&server->storage.host, server->worker, server->link, server->limits.limits,
+               server->error)
+        == STATUS_OK;
 }
 
 static bool edge_start(struct server *server, uint32_t index, int listen_fd)
 {
     const struct routes_shared shared = { .config = &server->config,
-        .keys = &server->keys,
+        .keys = &server->storage.keys,
         .channels = &server->channels,
-        .inventory = server->host.inventory,
+        .inventory = server->storage.host.inventory,
+        .inventory_shared = cluster_is_set(&server->config),
         .link = server->link,
         .watches = worker_edge_watches(server->worker),
         .meters = worker_sale_meters(server->worker),
@@ -224,7 +208,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .key_ring = server->key_ring,
         .turns = &server->turns,
         .draining = &server->draining };
-    struct inventory *inventory = server->host.inventory;
+    struct inventory *inventory = server->storage.host.inventory;
     struct inventory_port *port = inventory->ops->port(inventory, index, NULL);
     if (routes_open(&server->routes[index], &shared, index, port) != STATUS_OK)
         return failed(server, "no memory for an edge");
@@ -279,11 +263,11 @@ static bool edges_start(struct server *server)
 static bool threads_start(struct server *server)
 {
     struct wake *loop = server->host_on_edge ? edge_wake(server->edges[0]) : NULL;
-    bool good = host_start(&server->host, loop)
+    bool good = host_start(&server->storage.host, loop)
         && thread_start(&server->courier_thread, "courier", courier_run, worker_courier(server->worker))
             == STATUS_OK
         && thread_start(&server->worker_thread, "worker", worker_run, server->worker) == STATUS_OK
-        && housekeeper_start(&server->housekeeper, &server->host, server->link) == STATUS_OK
+        && housekeeper_start(&server->housekeeper, &server->storage.host, server->link) == STATUS_OK
         && human_shared_start(&server->human) == STATUS_OK
         && gate_limits_start(&server->limits) == STATUS_OK;
     for (uint32_t i = 0; good && i < server->edge_count; i++) {
@@ -301,30 +285,30 @@ static bool server_open(struct server *server)
         : cores < 1                                  ? 1
         : cores > EDGES_MAX                          ? EDGES_MAX
                                                      : (uint32_t)cores;
-    server->host_on_edge = cores <= FEW_CORES || server->edge_count == 1;
+    server->host_on_edge =
+        !cluster_is_set(&server->config) && (cores <= FEW_CORES || server->edge_count == 1);
     server->turns.readers = server->edge_count + database_shares(&server->config).view_readers;
     server->config.connections_max =
         file_limit_raise(server->edge_count, (uint32_t)server->config.connections_max);
     answers_create();
     switches_start(&server->switches, &server->config);
-    if (gate_limits_open(&server->limits, &server->config, server->edge_count, server->error) != STATUS_OK)
+    if (gate_limits_open(&server->limits, &server->config, server->edge_count,
+            cluster_is_set(&server->config), server->error)
+        != STATUS_OK)
         return false;
     gate_limits_apply(server->limits.limits, &server->switches, &server->config);
     if (!channels_open(server))
         return false;
-    if (data_folder_open(&server->folder, server->config.folder, DATA_SERVE, server->error) != STATUS_OK)
+    if (data_folder_open(&server->storage.folder, server->config.folder, DATA_SERVE, server->error)
+        != STATUS_OK)
         return failed(server, "the data folder can't be opened");
     if (!settings_open(server))
         return false;
-    if (funnel_keys_derive(&server->keys, server->folder.master, sizeof server->folder.master) != STATUS_OK)
-        return failed(server, "the master secret is too short");
-    if (host_open(&server->host, &server->config, &server->folder, &server->keys,
-            server->edge_count + WORKER_PORTS, server->error)
+    if (storage_open(&server->storage, &server->config, server->edge_count + WORKER_PORTS,
+            server->options->seed, server->error)
         != STATUS_OK)
-        return failed(server, "the inventory can't be opened");
-    if (!store_open(server))
-        return false;
-    funnel_keys_turn(&server->keys, clock_now_ms());
+        return failed(server, "the database and the inventory can't be opened");
+    funnel_keys_turn(&server->storage.keys, clock_now_ms());
     console_sessions_invite_first(server->limits.console, server->options->console_invitation,
         key_ring_now(server->key_ring), clock_now_ms());
     static_assert((int)CONFIG_LIST <= (int)CSP_ORIGINS_MAX, "a list of origins fits");
@@ -340,6 +324,10 @@ static bool server_open(struct server *server)
         return false;
     if (human_shared_open(&server->human, &server->config, server->edge_count, server->error) != STATUS_OK)
         return failed(server, "the human check can't be opened");
+    if (cluster_is_set(&server->config)) {
+        human_shared_join(&server->human, &server->storage.keys);
+        gate_limits_join(&server->limits, &server->storage.keys);
+    }
     if (!worker_make(server) || !edges_start(server))
         return false;
     if (worker_start(server->worker, (uint16_t)server->config.port, server->error) != STATUS_OK)
@@ -379,17 +367,17 @@ static bool worker_is_done(const void *context)
 
 static void threads_stop(struct server *server)
 {
-    if (server->host.inventory == NULL || server->worker == NULL)
+    if (server->storage.host.inventory == NULL || server->worker == NULL)
         return;
     edges_stop(server);
     worker_stop(server->worker);
-    host_finish(&server->host, clock_now_ms() + server->config.drain_ms + FINISH_MS, worker_is_done,
-        server);
+    host_finish(&server->storage.host, clock_now_ms() + server->config.drain_ms + FINISH_MS,
+        worker_is_done, server);
     thread_join(&server->worker_thread);
     courier_stop(worker_courier(server->worker));
     thread_join(&server->courier_thread);
     housekeeper_stop(&server->housekeeper);
-    host_stop(&server->host);
+    host_stop(&server->storage.host);
 }
 
 static void server_close(struct server *server)
@@ -403,13 +391,8 @@ static void server_close(struct server *server)
     human_shared_close(&server->human);
     worker_close(server->worker);
     link_close(server->link);
-    if (server->queue != NULL)
-        server->queue->ops->close(server->queue);
-    if (server->store != NULL)
-        server->store->ops->close(server->store);
     rooms_close(server->rooms);
     customers_close(server->customers);
-    host_close(&server->host);
     static_files_close(server->files);
     pages_close(&server->pages);
     media_service_close(&server->media);
@@ -419,8 +402,7 @@ static void server_close(struct server *server)
         handover_close(&server->bans);
     }
     key_ring_close(server->key_ring);
-    data_folder_close(&server->folder);
-    explicit_bzero(&server->keys, sizeof server->keys);
+    storage_close(&server->storage);
 }
 
 /* ---- running */
@@ -455,7 +437,7 @@ static bool server_watch(struct server *server, const sigset_t *signals)
         if (signal == SIGHUP)
             settings_reload(server);
         handover_collect(&server->settings, &server->turns);
-        if (inventory_failed(server->host.inventory)) {
+        if (inventory_failed(server->storage.host.inventory)) {
             log_error("server", "the journal has failed: stopping at once without further answers");
             return false;
         }
