@@ -259,10 +259,10 @@ export async function arrivalsGet(sale) {
     return marks;
 }
 
-/* The order behind a ticket; with a version it answers once the order has changed from it. */
-export function ticketWait(session, ticket, version, signal) {
+/* The order behind a ticket; with a version it answers once the order has changed from it. `wait`: for so many seconds at most. */
+export function ticketWait(session, ticket, version, signal, wait = LONG_POLL_S) {
     const since = version === undefined ? '' : `&version=${version}`;
-    return call('GET', `/v1/tickets/${ticket}?wait=${LONG_POLL_S}${since}`, {
+    return call('GET', `/v1/tickets/${ticket}?wait=${wait}${since}`, {
         headers: bearer(session),
         timeoutMs: LONG_POLL_TIMEOUT_MS,
         signal,

@@ -36,12 +36,13 @@ export function attemptMark(item, attempt, sent) {
 
 export const attemptClose = (item) => perTab.remove(`attempt.${item}`);
 
-/* The ticket won for an item, so that the order is found again after a reload. */
+/* The ticket got for an item, so that the order is found again after a reload: { user, ticket, deciding }, or
+ * null. `deciding`: how many units it is for, while it is not decided whether there will be an order. */
 export function ticketRead(item, user) {
     const kept = lasting.read(`ticket.${item}`);
-    return kept !== null && kept.user === user ? kept.ticket : null;
+    return kept?.user === user ? kept : null;
 }
 
-export const ticketKeep = (item, user, ticket) => lasting.write(`ticket.${item}`, { user, ticket });
+export const ticketKeep = (item, user, ticket, deciding) => lasting.write(`ticket.${item}`, { user, ticket, deciding });
 
 export const ticketForget = (item) => lasting.remove(`ticket.${item}`);

@@ -163,6 +163,7 @@ export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCh
             if (head !== null)
                 won.paint(head, trouble);
             panel.paint(order, say('order.title'), now);
+            panel.node.hidden = order.state === 'deciding'; /* there may be no order in the end */
             textSet(allOrders, say('order.all'));
             textSet(toItem, say('won.more'));
             toItem.hidden = !again;

@@ -124,6 +124,8 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         const gone = () => {
             ticketForget(itemId);
             followed = null;
+            if (order?.state === 'deciding')
+                order = null; /* nobody will tell what became of it */
             paint();
         };
         const end = orderFollow(opened.session, ticket, orderShown, gone, push);
@@ -131,9 +133,16 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     }
 
     function orderShown(next) {
+        if (order?.state === 'deciding' && next.state !== 'deciding')
+            ticketKeep(itemId, session.current()?.user, next.ticket);
         order = next;
         if (!orderHolds(order))
             ticketForget(itemId);
+        if (order.state === 'void') {
+            order = null;
+            purchase.refuse('void');
+            return;
+        }
         paint();
         if (addressReady && order.state === 'pending' && acts.detailsWanted(order)) {
             addressReady = false;
@@ -176,8 +185,11 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
                 item = itemAfterWin(item, purchase.state.quantity);
             /* Until the first order view arrives, the ticket itself is what there is to show. */
             if (order?.ticket !== ticket)
-                order = purchase.state.order ?? { state: 'creating', ticket, quantity: purchase.state.quantity };
-            ticketKeep(itemId, session.current()?.user, ticket);
+                order = purchase.state.order ?? {
+                    state: step === 'deciding' ? step : 'creating',
+                    ticket,
+                    quantity: purchase.state.quantity,
+                };
             follow(ticket);
         }
         if (refusal !== null) {
@@ -186,7 +198,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
             item = itemAfterRefusal(item, refusal);
             poll.soon(AFTER_START_MS);
         }
-        if (step === 'won')
+        if (step === 'won' || step === 'deciding')
             aside = false;
         tick();
         const address = payAddress(purchase.state.order?.payment?.url ?? '', serverAddress());
@@ -459,8 +471,10 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     waitlist.start();
     const opened = session.current();
     const kept = opened === null ? null : ticketRead(itemId, opened.user);
+    if (kept?.deciding)
+        order = { state: 'deciding', ticket: kept.ticket, quantity: kept.deciding };
     if (kept !== null)
-        follow(kept);
+        follow(kept.ticket);
 
     return {
         heading: layout.heading,

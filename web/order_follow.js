@@ -7,7 +7,7 @@ import { jittered } from './poll.js';
 
 const ROUND_MIN_MS = 1_500; /* a proxy that cuts the wait short must not make this a busy loop */
 const TROUBLE_MS = 4_000;
-const FINAL_STATES = new Set(['closed', 'refunded']);
+const FINAL_STATES = new Set(['closed', 'refunded', 'void']);
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -31,12 +31,13 @@ export function orderFollow(session, ticket, shown, gone, push = null) {
     async function follow() {
         let version;
         let asked = false;
+        let deciding = false; /* push tells orders only: that there will be none must be asked for */
         while (!abort.signal.aborted) {
             await becomesVisible();
             const askedAt = performance.now();
             try {
                 /* The first question is always asked: only its answer knows strange tickets. */
-                const pushed = asked && push?.live() === true;
+                const pushed = asked && !deciding && push?.live() === true;
                 const order = pushed
                     ? await push.next(ticket, version)
                     : await ticketWait(session, ticket, version, abort.signal);
@@ -47,10 +48,11 @@ export function orderFollow(session, ticket, shown, gone, push = null) {
                     continue;
                 shown(order);
                 version = order.version;
+                deciding = order.state === 'deciding';
                 /* A paid order can still be refunded, but nobody watches the page for that. */
                 if (FINAL_STATES.has(order.state) || order.state === 'paid')
                     return;
-                if (!pushed && push?.live() !== true)
+                if (deciding || (!pushed && push?.live() !== true))
                     await pause(Math.max(0, ROUND_MIN_MS - (performance.now() - askedAt)));
             } catch (refusal) {
                 if (abort.signal.aborted)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How a list of orders is shown, and what is said when there is none. Pure functions of what is known. */
 
-export const GROUPS = ['toPay', 'paid', 'past'];
+export const GROUPS = ['deciding', 'toPay', 'paid', 'past'];
 
-const GROUP_OF = { creating: 'toPay', pending: 'toPay', paid: 'paid' };
+const GROUP_OF = { deciding: 'deciding', creating: 'toPay', pending: 'toPay', paid: 'paid' };
 
-/* { toPay, paid, past }: each in the order of the list. */
+/* { deciding, toPay, paid, past }: each in the order of the list. */
 export function ordersGrouped(orders) {
     const grouped = Object.fromEntries(GROUPS.map((group) => [group, []]));
     for (const order of orders)

@@ -9,7 +9,7 @@ const REFUND_STEPS = { wanted: 'timeline.returning', stuck: 'timeline.returning'
 
 /* The steps: [{ key, at, ahead }]. `at` 0: the server does not tell when. `ahead`: it is to come. A pure function of the order. */
 export function timelineModel(order) {
-    if (order.state === 'creating')
+    if (order.state === 'creating' || order.state === 'deciding')
         return [];
     const steps = [{ key: 'timeline.ordered', at: order.created_ms, ahead: false }];
     const paid = order.state === 'paid' || order.state === 'refunded';

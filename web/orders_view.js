@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* My orders: to pay, paid, waitlists, past; the newest first. Or one of them, by its number. Without a session nothing is asked, and who
+/* My orders: being decided, to pay, paid, waitlists, past; the newest first. Or one of them, by its number. Without a session nothing is asked, and who
  * must sign in to see any is told so. */
 
-import { itemGet, orderGet, ordersGet, waitlistGet } from './api.js';
+import { itemGet, orderGet, ordersGet, ticketWait, waitlistGet } from './api.js';
+import { ticketRead } from './attempt.js';
 import { element, pictureOf, routeLink, textSet } from './dom.js';
 import { count } from './format.js';
 import { nameOf, onLanguage, say } from './i18n.js';
@@ -62,7 +63,7 @@ export function mountOrders(root, only, { clock, session, shop, titleSet }) {
     const waits = createGroup('orders.waits');
     const waitsPaint = createKeyed(waits.list, createWait);
     const list = element('div', { class: 'orders' },
-        groups.toPay.node, groups.paid.node, waits.node, groups.past.node);
+        groups.deciding.node, groups.toPay.node, groups.paid.node, waits.node, groups.past.node);
     const rows = new Map(); /* by ticket */
     const items = new Map(); /* item id → item, null while it is asked for */
     let waiting = []; /* [{ id, position }] of items */
@@ -80,7 +81,7 @@ export function mountOrders(root, only, { clock, session, shop, titleSet }) {
         if (orders.some((o) => o.state === 'pending' && acts.checking(o)))
             return CHECKING_MS;
         const changing = orders.some(
-            (o) => o.state === 'creating' || o.state === 'pending' || o.refund?.state === 'wanted');
+            (o) => o.state === 'deciding' || o.state === 'creating' || o.state === 'pending' || o.refund?.state === 'wanted');
         return changing ? CHANGING_MS : SETTLED_MS;
     });
 
@@ -109,8 +110,11 @@ export function mountOrders(root, only, { clock, session, shop, titleSet }) {
     }
 
     async function ordersOf(opened) {
-        if (only === '')
-            return (await ordersGet(opened.session)).orders;
+        if (only === '') {
+            const undecided = await undecidedAsk(opened);
+            const { orders: decided } = await ordersGet(opened.session);
+            return [...undecided.filter(({ ticket }) => !decided.some((o) => o.ticket === ticket)), ...decided];
+        }
         try {
             return [await orderGet(opened.session, only)];
         } catch (refusal) {
@@ -118,6 +122,18 @@ export function mountOrders(root, only, { clock, session, shop, titleSet }) {
                 throw refusal;
             return []; /* of somebody else, or none */
         }
+    }
+
+    /* This browser remembers what it bought and is not decided yet; the server lists orders. */
+    async function undecidedAsk(opened) {
+        const views = await Promise.all(lasting.names('ticket.').map(async (id) => {
+            const kept = ticketRead(id, opened.user);
+            const view = kept?.deciding
+                ? await ticketWait(opened.session, kept.ticket, undefined, undefined, 0).catch(() => null)
+                : null;
+            return { ...view, item: Number(id), quantity: kept?.deciding };
+        }));
+        return views.filter(({ state }) => state === 'deciding');
     }
 
     /* This browser remembers where it waits. */

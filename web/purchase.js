@@ -47,7 +47,7 @@ function retryDelayMs(refusal, tries) {
 /* `human`: asks the visitor for the check that a sale wants (human.js). `prepared`: what was got before
  * the start (preparation.js). */
 export function createPurchase(itemId, clock, session, human, prepared, changed) {
-    /* step: idle → sending → won or refused; refused may be sent again. */
+    /* step: idle → sending → won, deciding or refused; refused may be sent again. */
     const state = {
         step: 'idle',
         refusal: null,
@@ -136,7 +136,7 @@ export function createPurchase(itemId, clock, session, human, prepared, changed)
         if (opened === null)
             return null;
         const mine = await mineGet(opened.session, itemId);
-        return mine.bought && mine.ticket !== ticketRead(itemId, opened.user) ? mine.ticket : null;
+        return mine.bought && mine.ticket !== ticketRead(itemId, opened.user)?.ticket ? mine.ticket : null;
     }
 
     function startIsNear(refusal) {
@@ -214,7 +214,8 @@ export function createPurchase(itemId, clock, session, human, prepared, changed)
             try {
                 await networkWait(tries + 1);
                 progressSet(tries === 0 ? 'sending' : state.progress.kind, tries + 1);
-                return { ticket: (await tryOnce(attempt)).ticket, refusal: null };
+                const { ticket, outcome } = await tryOnce(attempt);
+                return { ticket, refusal: null, deciding: outcome === 'deciding' };
             } catch (refusal) {
                 if (await anotherTry(refusal, tries))
                     continue;
@@ -249,29 +250,30 @@ export function createPurchase(itemId, clock, session, human, prepared, changed)
             coolUntil,
         });
         try {
-            const { ticket, refusal } = await run(attempt);
+            const { ticket, refusal, deciding } = await run(attempt);
             if (ticket !== null) {
                 attemptClose(itemId);
-                ticketKeep(itemId, session.current()?.user, ticket);
+                ticketKeep(itemId, session.current()?.user, ticket, deciding ? attempt.quantity : undefined);
             }
-            refusedOrWon(refusal, ticket);
+            refusedOrWon(refusal, ticket, deciding);
         } catch (refusal) {
             refusedOrWon(refusal, null);
         }
     }
 
-    function refusedOrWon(refusal, ticket) {
+    function refusedOrWon(refusal, ticket, deciding) {
         if (refusal !== null && NOT_THE_SHOP.has(refusal.type))
             state.coolUntil = 0;
-        stateSet({ step: refusal === null ? 'won' : 'refused', refusal, ticket });
+        stateSet({ step: refusal !== null ? 'refused' : deciding ? 'deciding' : 'won', refusal, ticket });
     }
 
     return {
         state,
         start,
         passGet,
-        /* It ends before it begins. */
-        refuse: (type) => stateSet({ step: 'refused', refusal: new Refusal(type, 0, 0, {}) }),
+        /* It ends before it begins, or what was being decided has ended. Another one may follow at once. */
+        refuse: (type) =>
+            stateSet({ step: 'refused', refusal: new Refusal(type, 0, 0, {}), ticket: null, coolUntil: 0 }),
         /* An earlier request has no known outcome yet; start() would find it out. */
         unresolved: () => attemptRead(itemId)?.sent === true,
         unresolvedQuantity: () => attemptRead(itemId)?.quantity ?? 1,

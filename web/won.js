@@ -8,6 +8,8 @@ import { orderIsClosing, orderIsOpen } from './payment.js';
 
 /* What the head says: a pure function of what is known. `offered`: from the waitlist. */
 export function wonModel(order, now, offered) {
+    if (order.state === 'deciding')
+        return { kind: 'deciding', title: 'won.deciding', words: 'status.sending' };
     if (order.state === 'paid')
         return { kind: 'paid', title: 'won.paid', words: 'won.paidWords' };
     if (orderIsClosing(order))

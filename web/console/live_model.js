@@ -58,7 +58,7 @@ export function outcomesOf(metrics) {
     const soldOut = sum(['sold-out', 'no-chance']);
     const tooFast = sum(['too-fast', 'too-popular', 'banned']);
     const closed = sum(['not-started', 'ended', 'paused', 'unavailable', 'unknown-item']);
-    const known = won + soldOut + tooFast + closed;
+    const known = won + soldOut + tooFast + closed + (purchases.deciding ?? 0);
     const all = total(door) - (door.go ?? 0) + total(purchases);
     return { won, soldOut, tooFast, closed, refused: Math.max(0, all - known) };
 }

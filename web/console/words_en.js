@@ -126,6 +126,7 @@ export const EN = {
     'reason.cooling-down': 'cooling down',
     'reason.not-your-moment': 'lost the draw',
     'reason.nothing-to-repeat': 'nothing to repeat',
+    'reason.deciding': 'not decided at once',
     'reason.expired': 'not paid in time',
 
     'alarm.none': 'No alarm. All is well.',
@@ -148,6 +149,8 @@ export const EN = {
     'alarm.sales-nearly-full': 'Nearly as many sales as there can be',
     'alarm.items-nearly-full': 'Nearly as many items as there can be',
     'alarm.bans-nearly-full': 'Nearly as many bans as there can be',
+    'alarm.partition-closed': 'A sale can’t be bought from now: its partition is being opened',
+    'alarm.script-differs': 'The script in Redis and the engine came to different outcomes',
 
     'room.message': 'Message to those who wait',
     'room.message.none': 'None',

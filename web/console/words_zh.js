@@ -126,6 +126,7 @@ export const ZH = {
     'reason.cooling-down': '冷却中',
     'reason.not-your-moment': '未抽中',
     'reason.nothing-to-repeat': '无可重复',
+    'reason.deciding': '排队中',
     'reason.expired': '逾期未付',
 
     'alarm.none': '没有告警，一切正常。',
@@ -148,6 +149,8 @@ export const ZH = {
     'alarm.sales-nearly-full': '活动数量即将达到上限',
     'alarm.items-nearly-full': '商品数量即将达到上限',
     'alarm.bans-nearly-full': '封禁数量即将达到上限',
+    'alarm.partition-closed': '有场次暂时无法购买：其分区正在重新打开',
+    'alarm.script-differs': 'Redis 脚本与引擎的结果不一致',
 
     'room.message': '等候室留言',
     'room.message.none': '无',

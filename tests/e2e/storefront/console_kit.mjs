@@ -32,7 +32,7 @@ before(async () => {
     await once(shop, 'listening');
     writeFileSync(join(folder, 'webhook.secret'), 'whsec_c2VjcmV0IG9mIHRoZSBzaG9wIGZvciB0ZXN0cyE=', { mode: 0o600 });
     const webhook = { url: `http://127.0.0.1:${shop.address().port}/`, secret_file: join(folder, 'webhook.secret'), allow_private: 'yes' };
-    server = spawn(SERVER, ['demo', '--port', '0', '--data', join(folder, 'data'), ...Object.entries(webhook).flatMap(([name, value]) => ['--set', `webhook.${name}=${value}`])],
+    server = spawn(SERVER, ['demo', '--port', '0', '--data', join(folder, 'data'), '--set', 'human.pictures=2', ...Object.entries(webhook).flatMap(([name, value]) => ['--set', `webhook.${name}=${value}`])],
         { stdio: ['ignore', 'pipe', 'ignore'] });
     const said = await new Promise((resolve, reject) => {
         let text = '';

@@ -13,6 +13,7 @@ const told = (more) => timelineModel({ ...ORDER, ...more }).map(({ key, at, ahea
 
 test('an order that is being written has no past', () => {
     assert.deepEqual(told({ state: 'creating' }), []);
+    assert.deepEqual(told({ state: 'deciding', ticket: 't' }), []);
 });
 
 test('a paid order was ordered and paid, each at its time', () => {

@@ -33,9 +33,9 @@ beforeEach(() => {
 });
 
 test('orders are grouped by what is to be done about them', () => {
-    const orders = ['paid', 'pending', 'closed', 'creating', 'refunded'].map((state, at) => ({ state, ticket: at }));
-    const { toPay, paid, past } = ordersGrouped(orders);
-    assert.deepEqual([toPay, paid, past].map((group) => group.map(({ ticket }) => ticket)), [[1, 3], [0], [2, 4]]);
+    const orders = ['paid', 'pending', 'closed', 'creating', 'refunded', 'deciding'].map((state, at) => ({ state, ticket: at }));
+    const { deciding, toPay, paid, past } = ordersGrouped(orders);
+    assert.deepEqual([deciding, toPay, paid, past].map((group) => group.map(({ ticket }) => ticket)), [[5], [1, 3], [0], [2, 4]]);
 });
 
 test('who is signed out is never told that there are no orders', () => {
@@ -45,7 +45,7 @@ test('who is signed out is never told that there are no orders', () => {
     assert.equal(emptyWords(null, null, true), 'orders.loading');
     assert.equal(emptyWords({ user: 'u' }, null, false), 'orders.none');
     for (const language of Object.values(WORDS))
-        for (const words of ['signIn', 'ended', 'none', 'loading', 'toPay', 'paid', 'waits', 'past'])
+        for (const words of ['signIn', 'ended', 'none', 'loading', 'deciding', 'toPay', 'paid', 'waits', 'past'])
             assert.ok(language[`orders.${words}`], words);
 });
 

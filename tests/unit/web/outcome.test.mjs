@@ -24,6 +24,7 @@ test('an order that can be paid says until when, and how much of the time is lef
 
 test('no time to pay is shown where none is left', () => {
     for (const [told, kind] of [
+        [{ ticket: 't', state: 'deciding' }, 'deciding'],
         [{ ...order, state: 'creating' }, 'creating'],
         [{ ...order, state: 'paid' }, 'paid'],
         [{ ...order, closing: true }, 'closing'],
@@ -71,7 +72,7 @@ test('a payment that came to nothing is told while there is time for another', (
 });
 
 test('everything that these screens can say is there in both languages', () => {
-    const said = ['creating', 'paid', 'pending'].map((state) => wonModel({ ...order, state }, 26_000, false));
+    const said = ['deciding', 'creating', 'paid', 'pending'].map((state) => wonModel({ ...order, state }, 26_000, false));
     said.push(wonModel({ ...order, closing: true }, 0, false), wonModel(order, 200_000, true));
     for (const { title, words } of said)
         for (const language of Object.values(WORDS))
