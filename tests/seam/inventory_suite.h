@@ -11,6 +11,10 @@ enum { INVENTORY_SUITE_PORTS = 2 };
 
 struct inventory_suite_maker {
     const char *name;
+    /* Rules that it can't have, each with the reason; NULL: it has them. */
+    const char *no_reclaim; /* COMMAND_RECLAIM */
+    const char *no_hold;    /* hold_wins */
+    const char *no_failing; /* it fails for good */
     /* A fresh inventory with INVENTORY_SUITE_PORTS ports and room for items 1 … 3, sales 1 … 2, 200 tickets
      * and 100 arrivals. */
     void *(*open)(void);
@@ -19,7 +23,7 @@ struct inventory_suite_maker {
     /* Server time is now_ms; returns when everything that was flushed has been answered, and the board shows
      * it. */
     void (*run)(void *made, uint64_t now_ms);
-    /* Takes its medium away, for good. */
+    /* Takes its medium away, for good; NULL with no_failing. */
     void (*break_medium)(void *made);
     /* Killed and started again; the ports are new. */
     void (*restart)(void *made);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -93,7 +94,7 @@ static void the_time_of_the_database_goes_on(void **state)
 
 static struct part_state part_of(struct fixture *f, uint32_t part)
 {
-    struct part_state found = { 9, 9 };
+    struct part_state found = { 9, 9, 9 };
     assert_int_equal(cluster(f)->part(f->store, part, &found), STATUS_OK);
     return found;
 }
@@ -115,17 +116,20 @@ static void an_epoch_is_raised_by_one_and_only_from_what_it_is(void **state)
     assert_int_equal(part_of(f, PART).epoch, 2);
 }
 
+enum { RAISES_MAX = 10000 };
+
 struct raiser {
     struct order_store *store;
     uint32_t raised;
     enum status worst;
 };
 
+/* Goes on until it has won once: whoever is slower wins when the other has ended. */
 static void *raise_often(void *context)
 {
     struct raiser *raiser = context;
     const struct cluster_store_ops *of = raiser->store->ops->cluster;
-    for (uint32_t i = 0; i < 40; i++) {
+    for (uint32_t i = 0; i < 40 || (raiser->raised == 0 && i < RAISES_MAX); i++) {
         struct part_state found;
         enum status status = of->part(raiser->store, PART, &found);
         if (status == STATUS_OK)
@@ -152,7 +156,7 @@ static void two_who_raise_an_epoch_at_once_never_both_succeed(void **state)
     there.store->ops->close(there.store);
     assert_int_equal(here.worst, STATUS_OK);
     assert_int_equal(there.worst, STATUS_OK);
-    assert_true(here.raised > 0);
+    assert_true(here.raised > 0 && there.raised > 0);
     assert_int_equal(part_of(f, PART).epoch, here.raised + there.raised);
 }
 
@@ -246,15 +250,17 @@ static void records_of_another_epoch_are_not_kept(void **state)
     entry_is(f, 1, 2, 2, SPAN("two"));
 }
 
-static void an_entry_told_again_changes_nothing(void **state)
+static void an_entry_told_again_changes_nothing_and_another_is_refused(void **state)
 {
     struct fixture *f = *state;
     assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
-    for (int time = 0; time < 2; time++) {
+    for (int time = 0; time < 3; time++) {
         f->lsn = 0;
         (void)win_add(f, 1, 1);
         (void)win_add(f, 1, 2);
-        assert_int_equal(entry_send(f, 1, time == 0 ? SPAN("first") : SPAN("again")), STATUS_OK);
+        /* The third is somebody else's: two workers came to different records with the same numbers. */
+        assert_int_equal(entry_send(f, 1, time < 2 ? SPAN("first") : SPAN("other")),
+            time < 2 ? STATUS_OK : STATUS_CONFLICT);
     }
     assert_int_equal(part_of(f, PART).seq, 2);
     assert_int_equal(suite_item_of(f, f->one).sold, 2);
@@ -300,6 +306,65 @@ static void an_entry_with_a_refused_record_is_kept_with_its_dead_letter(void **s
     assert_int_equal(letters, 1);
 }
 
+static void partitions_are_listed_and_one_that_is_wanted_is_made_once(void **state)
+{
+    struct fixture *f = *state;
+    struct part_state states[4];
+    uint32_t count = 9;
+    assert_int_equal(cluster(f)->parts(f->store, PART_EMBEDDED, states, 4, &count), STATUS_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(cluster(f)->part_want(f->store, PART + 2), STATUS_OK);
+    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
+    assert_int_equal(cluster(f)->part_want(f->store, PART), STATUS_OK); /* it is there, and stays as it is */
+    assert_int_equal(cluster(f)->parts(f->store, PART_EMBEDDED, states, 4, &count), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_true(states[0].part == PART && states[0].epoch == 1 && states[0].seq == 0);
+    assert_true(states[1].part == PART + 2 && states[1].epoch == 0 && states[1].seq == 0);
+    assert_int_equal(cluster(f)->parts(f->store, PART_EMBEDDED, states, 1, &count), STATUS_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(cluster(f)->parts(f->store, PART, states, 4, &count), STATUS_OK);
+    assert_true(count == 1 && states[0].part == PART + 2);
+    assert_int_equal(cluster(f)->part_want(f->store, PART_EMBEDDED), STATUS_BAD_INPUT);
+    assert_int_equal(cluster(f)->part_want(f->store, PART_MAX + 1), STATUS_BAD_INPUT);
+}
+
+/* ---- switches ---- */
+
+static void switch_turn(struct fixture *f, const char *name, item_id item, uint32_t value)
+{
+    struct switch_row row = { .item = item, .value = value };
+    snprintf(row.name, sizeof row.name, "%s", name);
+    assert_int_equal(cluster(f)->switch_set(f->store, &row), STATUS_OK);
+}
+
+static void a_switch_is_kept_once_and_an_items_goes_when_it_is_off(void **state)
+{
+    struct fixture *f = *state;
+    struct switch_row rows[4];
+    uint32_t count = 9;
+    assert_int_equal(cluster(f)->switch_list(f->store, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 0);
+    switch_turn(f, "pow_boost", 0, UINT32_MAX);
+    switch_turn(f, "pow_boost", 0, 3);
+    switch_turn(f, "sold_out_items", 7, 1);
+    switch_turn(f, "sold_out_items", 70, 1);
+    switch_turn(f, "sold_out_items", 8, 0); /* was never on */
+    switch_turn(f, "refuse_new", 0, 0);
+    assert_int_equal(cluster(f)->switch_list(f->store, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 4);
+    assert_true(strcmp(rows[0].name, "pow_boost") == 0 && rows[0].item == 0 && rows[0].value == 3);
+    assert_true(strcmp(rows[1].name, "refuse_new") == 0 && rows[1].value == 0); /* it is off */
+    assert_true(strcmp(rows[2].name, "sold_out_items") == 0 && rows[2].item == 7 && rows[2].value == 1);
+    assert_true(rows[3].item == 70);
+    switch_turn(f, "sold_out_items", 7, 0);
+    switch_turn(f, "pow_boost", 0, 0);
+    assert_int_equal(cluster(f)->switch_list(f->store, rows, 4, &count), STATUS_OK);
+    assert_int_equal(count, 3);
+    assert_true(rows[0].value == 0 && rows[2].item == 70);
+    assert_int_equal(
+        cluster(f)->switch_set(f->store, &(struct switch_row){ .value = 1 }), STATUS_BAD_INPUT);
+}
+
 int suite_run_cluster(void)
 {
     const struct CMUnitTest rules[] = {
@@ -307,11 +372,13 @@ int suite_run_cluster(void)
         SUITE_RULE(a_lease_whose_time_is_over_goes_to_whoever_asks),
         SUITE_RULE(a_lease_has_a_holder_and_a_short_name),
         SUITE_RULE(the_time_of_the_database_goes_on),
+        SUITE_RULE(a_switch_is_kept_once_and_an_items_goes_when_it_is_off),
         SUITE_RULE(an_epoch_is_raised_by_one_and_only_from_what_it_is),
         SUITE_RULE(two_who_raise_an_epoch_at_once_never_both_succeed),
+        SUITE_RULE(partitions_are_listed_and_one_that_is_wanted_is_made_once),
         SUITE_RULE(records_and_their_entry_are_kept_together),
         SUITE_RULE(records_of_another_epoch_are_not_kept),
-        SUITE_RULE(an_entry_told_again_changes_nothing),
+        SUITE_RULE(an_entry_told_again_changes_nothing_and_another_is_refused),
         SUITE_RULE(an_entry_that_does_not_go_on_is_refused),
         SUITE_RULE(an_entry_with_a_refused_record_is_kept_with_its_dead_letter),
     };

@@ -3,18 +3,15 @@
  * script, its stream confirmed by the engine and written to a store; and what happens when Redis forgets,
  * another one opens the partition, or the stream is not what the script wrote. */
 #include "contract/cluster_store.h"
-#include "inventory/redis/command_text.h"
 #include "inventory/redis/image.h"
 #include "inventory/redis/opening.h"
-#include "inventory/redis/record_text.h"
 #include "orders/order_writer.h"
 #include "queue/stream_queue.h"
-#include "redis/caller.h"
+#include "tests/seam/partition_kit.h"
 #include "tests/unit/store/place.h"
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/random.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -25,26 +22,19 @@
 
 #include <cmocka.h>
 
-enum { PART = 7, LONG_MS = 60 * 1000, PAY_MS = 600000, UNITS = 50 };
+enum { PART = SHOP_PART, UNITS = SHOP_UNITS };
 
 static const char *address;
-static const struct engine_config small = {
-    .items_max = 8, .sales_max = 4, .tickets_max = 1000, .places_max = 10
-};
 
 struct fixture {
     struct place place; /* the store: product 1, sale 1, item 1 */
-    struct redis_caller *caller;
-    struct partition_keys keys;
+    struct shop shop;
     struct opening opening;
     struct confirm_config partition;
     struct ticket_queue *queue;
     struct arena arena;
     struct order_writer *writer;
     uint32_t epoch;
-    char sha[SCRIPT_SHA_DIGITS + 1];
-    struct outcome outcome; /* of the last call */
-    char error[160];        /* or what was wrong */
     uint64_t now_ms;
 };
 
@@ -53,7 +43,10 @@ struct fixture {
 static void queue_open(struct fixture *f)
 {
     const struct stream_queue_config config = {
-        .caller = f->caller, .store = f->place.store, .partition = f->partition, .timeout_ms = LONG_MS
+        .caller = f->shop.caller,
+        .store = f->place.store,
+        .partition = f->partition,
+        .timeout_ms = SHOP_LONG_MS,
     };
     char what[240];
     if (f->queue != NULL)
@@ -65,8 +58,8 @@ static void queue_open(struct fixture *f)
     f->writer = order_writer_create(
         &f->arena, &(struct order_writer_config){ .queue = f->queue, .store = f->place.store });
     assert_int_equal(order_writer_start(f->writer), STATUS_OK);
-    if (f->sha[0] != '\0')
-        stream_queue_script(f->queue, f->sha);
+    if (f->shop.sha[0] != '\0')
+        stream_queue_script(f->queue, f->shop.sha);
 }
 
 static const struct cluster_store_ops *cluster(struct fixture *f)
@@ -105,73 +98,11 @@ static bool partition_open(struct fixture *f)
         assert_int_equal(found.open, f->epoch);
         assert_int_equal(found.seq, confirm_seq(confirm));
     }
-    assert_int_equal(partition_admit(&f->opening, f->epoch, f->sha), REDIS_ANSWER_OK);
-    stream_queue_script(f->queue, f->sha);
+    assert_int_equal(partition_admit(&f->opening, f->epoch, "a server", f->shop.sha), REDIS_ANSWER_OK);
+    assert_int_equal(partition_look(&f->opening, &found), REDIS_ANSWER_OK);
+    assert_string_equal(found.replid, "a server");
+    stream_queue_script(f->queue, f->shop.sha);
     return is_there;
-}
-
-/* ---- the gateway's side ---- */
-
-static void reply_take(void *context, const struct redis_value *value)
-{
-    struct fixture *f = context;
-    f->error[0] = '\0';
-    if (value->kind == REDIS_KIND_ERROR)
-        snprintf(f->error, sizeof f->error, "%.*s", (int)value->text.size, value->text.data);
-    else if (value->kind != REDIS_KIND_LIST || value->count != 2
-        || outcome_text_read(value->list[1].text, &f->outcome) != STATUS_OK)
-        snprintf(f->error, sizeof f->error, "the reply can't be read");
-}
-
-static enum redis_answer ask(struct fixture *f, const struct command *command)
-{
-    char bytes[COMMAND_TEXT_MAX];
-    struct text text = text_in(bytes, sizeof bytes);
-    const struct span *names = f->keys.names;
-    struct span words[10 + PURCHASE_WORDS] = { SPAN("EVALSHA"), span_from_string(f->sha), SPAN("5"),
-        names[0], names[1], names[2], names[3], names[4], SPAN("0"), SPAN("reserve") };
-    struct redis_words call = { words, 10 };
-    if (command->type == COMMAND_RESERVE) {
-        assert_int_equal(purchase_text_write(&text, command, NULL, &words[call.count]), STATUS_OK);
-        call.count += PURCHASE_WORDS;
-    } else {
-        assert_int_equal(command_text_write(&text, command), STATUS_OK);
-        words[9] = text_span(&text);
-    }
-    return redis_call(f->caller, names[0], call, LONG_MS, reply_take, f);
-}
-
-static enum answer must(struct fixture *f, const struct command *command)
-{
-    const enum redis_answer answer = ask(f, command);
-    if (answer != REDIS_ANSWER_OK || f->error[0] != '\0')
-        fail_msg("%d: %s", answer, f->error);
-    return (enum answer)f->outcome.answer;
-}
-
-static struct command purchase(user_id user)
-{
-    return (struct command){ .type = COMMAND_RESERVE,
-        .reserve = { .user = user, .key = user + 1000, .item = 1, .quantity = 1 } };
-}
-
-static enum answer buy(struct fixture *f, user_id user)
-{
-    const struct command command = purchase(user);
-    return must(f, &command);
-}
-
-static void sale_make(struct fixture *f)
-{
-    struct command sale = { .type = COMMAND_SALE,
-        .sale = { .sale = 1, .start_ms = 1000, .end_ms = f->now_ms + 3600000 } };
-    struct command item = { .type = COMMAND_PREHEAT };
-    item.preheat = (struct command_preheat){ .item = 1, .sale = 1, .unit_price = 99, .total = UNITS };
-    item.preheat.limit_per_user = 1;
-    item.preheat.pay_window_ms = PAY_MS;
-    item.preheat.channel_units[0] = UNITS;
-    assert_int_equal(must(f, &sale), ANSWER_DONE);
-    assert_int_equal(must(f, &item), ANSWER_DONE);
 }
 
 /* ---- the worker's side ---- */
@@ -208,24 +139,18 @@ static uint64_t digest(struct fixture *f)
 static int setup(void **state)
 {
     struct fixture *f = test_calloc(1, sizeof *f);
-    struct redis_client_config config = { 0 };
-    struct span bad;
     log_level_set(LOG_ERROR + 1);
     place_make(&f->place);
     assert_int_equal(place_open(&f->place, NULL), STATUS_OK);
-    assert_int_equal(redis_nodes_read(span_from_string(address), config.seeds, REDIS_SEEDS_MAX,
-                         &config.seed_count, &bad),
-        STATUS_OK);
-    assert_int_equal(redis_caller_open(&f->caller, &config), STATUS_OK);
-    assert_true(redis_caller_is_ready(f->caller, LONG_MS));
-    f->partition = (struct confirm_config){ .part = PART, .engine = &small };
-    random_secret(&f->partition.data_id, sizeof f->partition.data_id); /* others are on the server, too */
-    partition_keys_make(&f->keys, f->partition.data_id, PART);
-    f->opening = (struct opening){ .caller = f->caller, .keys = &f->keys, .timeout_ms = LONG_MS };
+    parts_open(&f->shop, address);
+    f->partition =
+        (struct confirm_config){ .part = PART, .data_id = f->shop.data_id, .engine = &parts_engine };
+    f->opening =
+        (struct opening){ .caller = f->shop.caller, .keys = &f->shop.keys, .timeout_ms = SHOP_LONG_MS };
     f->now_ms = clock_now_ms();
     queue_open(f);
     assert_false(partition_open(f));
-    sale_make(f);
+    parts_sale(&f->shop, f->now_ms + 3600000);
     *state = f;
     return 0;
 }
@@ -235,7 +160,7 @@ static int teardown(void **state)
     struct fixture *f = *state;
     f->queue->ops->close(f->queue);
     arena_close(&f->arena);
-    redis_caller_close(f->caller);
+    parts_close(&f->shop);
     place_remove(&f->place);
     test_free(f);
     return 0;
@@ -247,12 +172,12 @@ static void what_the_script_sold_is_confirmed_and_written(void **state)
 {
     struct fixture *f = *state;
     for (user_id user = 1; user <= 60; user++)
-        assert_int_equal(buy(f, user), user <= UNITS ? ANSWER_WON : ANSWER_SOLD_OUT);
-    struct command another = purchase(7);
+        assert_int_equal(parts_buy(&f->shop, user), user <= UNITS ? ANSWER_WON : ANSWER_SOLD_OUT);
+    struct command another = parts_purchase(7);
     another.reserve.key = 1;
-    assert_int_equal(must(f, &another), ANSWER_IN_PROGRESS); /* not told before it is kept */
+    assert_int_equal(parts_must(&f->shop, &another), ANSWER_IN_PROGRESS); /* not told before it is kept */
     follow(f);
-    assert_int_equal(must(f, &another), ANSWER_ALREADY_BOUGHT);
+    assert_int_equal(parts_must(&f->shop, &another), ANSWER_ALREADY_BOUGHT);
     assert_int_equal(orders(f), UNITS);
     assert_int_equal(kept(f).seq, 2 + UNITS);
     assert_int_equal(place_number(&f->place, "SELECT sold FROM items WHERE id = 1"), UNITS);
@@ -267,13 +192,13 @@ static void the_engine_is_rebuilt_from_the_store_and_goes_on(void **state)
 {
     struct fixture *f = *state;
     for (user_id user = 1; user <= 5; user++) {
-        assert_int_equal(buy(f, user), ANSWER_WON);
+        assert_int_equal(parts_buy(&f->shop, user), ANSWER_WON);
         follow(f);
     }
     const uint64_t before = digest(f);
     queue_open(f);
     assert_true(digest(f) == before);
-    assert_int_equal(buy(f, 6), ANSWER_WON);
+    assert_int_equal(parts_buy(&f->shop, 6), ANSWER_WON);
     follow(f);
     assert_int_equal(orders(f), 6);
 }
@@ -283,21 +208,18 @@ static void an_empty_redis_is_loaded_again(void **state)
 {
     struct fixture *f = *state;
     for (user_id user = 1; user <= 5; user++)
-        assert_int_equal(buy(f, user), ANSWER_WON);
+        assert_int_equal(parts_buy(&f->shop, user), ANSWER_WON);
     follow(f);
-    assert_int_equal(redis_call(f->caller, f->keys.names[0],
-                         REDIS_WORDS(SPAN("DEL"), f->keys.names[0], f->keys.names[1],
-                             f->keys.names[2], f->keys.names[3], f->keys.names[4]),
-                         LONG_MS, NULL, NULL),
-        REDIS_ANSWER_OK);
-    const struct command again = purchase(9);
-    assert_int_equal(ask(f, &again), REDIS_ANSWER_FENCED); /* not opened: it sells nothing */
+    const struct span *names = f->shop.keys.names;
+    parts_do(&f->shop, REDIS_WORDS(SPAN("DEL"), names[0], names[1], names[2], names[3], names[4]));
+    const struct command again = parts_purchase(9);
+    assert_int_equal(parts_ask(&f->shop, &again), REDIS_ANSWER_FENCED); /* not opened: it sells nothing */
     queue_open(f);
     assert_false(partition_open(f));
-    assert_int_equal(buy(f, 3), ANSWER_REPEATED);
-    assert_int_equal(f->outcome.ticket, 3);
+    assert_int_equal(parts_buy(&f->shop, 3), ANSWER_REPEATED);
+    assert_int_equal(f->shop.outcome.ticket, 3);
     for (user_id user = 6; user <= 60; user++)
-        assert_int_equal(buy(f, user), user <= UNITS ? ANSWER_WON : ANSWER_SOLD_OUT);
+        assert_int_equal(parts_buy(&f->shop, user), user <= UNITS ? ANSWER_WON : ANSWER_SOLD_OUT);
     follow(f);
     assert_int_equal(orders(f), UNITS);
     const ticket_number later = ticket_number_make(&(struct ticket_parts){ PART, 2, 6 });
@@ -309,16 +231,16 @@ static void an_empty_redis_is_loaded_again(void **state)
 static void a_partition_that_was_shut_goes_on_where_it_was(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(buy(f, 1), ANSWER_WON);
+    assert_int_equal(parts_buy(&f->shop, 1), ANSWER_WON);
     assert_int_equal(partition_shut(&f->opening, f->epoch + 1), REDIS_ANSWER_OK); /* not this one */
-    assert_int_equal(buy(f, 2), ANSWER_WON);
+    assert_int_equal(parts_buy(&f->shop, 2), ANSWER_WON);
     assert_int_equal(partition_shut(&f->opening, f->epoch), REDIS_ANSWER_OK);
-    const struct command late = purchase(3);
-    assert_int_equal(ask(f, &late), REDIS_ANSWER_FENCED);
+    const struct command late = parts_purchase(3);
+    assert_int_equal(parts_ask(&f->shop, &late), REDIS_ANSWER_FENCED);
     follow(f);
     assert_int_equal(orders(f), 2);
     assert_true(partition_open(f));
-    assert_int_equal(buy(f, 3), ANSWER_WON);
+    assert_int_equal(parts_buy(&f->shop, 3), ANSWER_WON);
     follow(f);
     assert_int_equal(orders(f), 3);
 }
@@ -327,7 +249,7 @@ static void who_comes_with_an_older_epoch_changes_nothing(void **state)
 {
     struct fixture *f = *state;
     char sha[SCRIPT_SHA_DIGITS + 1];
-    assert_int_equal(buy(f, 1), ANSWER_WON);
+    assert_int_equal(parts_buy(&f->shop, 1), ANSWER_WON);
     follow(f);
     const uint32_t old = f->epoch;
     assert_int_equal(partition_shut(&f->opening, old), REDIS_ANSWER_OK);
@@ -337,11 +259,11 @@ static void who_comes_with_an_older_epoch_changes_nothing(void **state)
     assert_int_equal(partition_begin(&f->opening, old), REDIS_ANSWER_FENCED);
     assert_int_equal(partition_begin(&f->opening, f->epoch), REDIS_ANSWER_FENCED); /* nor twice */
     assert_int_equal(partition_load(&f->opening, confirm_engine(confirm), &head), REDIS_ANSWER_FENCED);
-    assert_int_equal(partition_admit(&f->opening, old, sha), REDIS_ANSWER_FENCED);
-    assert_int_equal(buy(f, 2), ANSWER_WON);
-    memcpy(f->sha, sha, sizeof sha); /* the old script is in the server's cache again */
-    const struct command late = purchase(3);
-    assert_int_equal(ask(f, &late), REDIS_ANSWER_FENCED);
+    assert_int_equal(partition_admit(&f->opening, old, "another", sha), REDIS_ANSWER_FENCED);
+    assert_int_equal(parts_buy(&f->shop, 2), ANSWER_WON);
+    memcpy(f->shop.sha, sha, sizeof sha); /* the old script is in the server's cache again */
+    const struct command late = parts_purchase(3);
+    assert_int_equal(parts_ask(&f->shop, &late), REDIS_ANSWER_FENCED);
     follow(f);
     assert_int_equal(orders(f), 2);
 }
@@ -350,7 +272,7 @@ static void who_comes_with_an_older_epoch_changes_nothing(void **state)
 static void a_worker_that_was_left_behind_stops(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(buy(f, 1), ANSWER_WON);
+    assert_int_equal(parts_buy(&f->shop, 1), ANSWER_WON);
     assert_int_equal(cluster(f)->epoch_raise(f->place.store, PART, f->epoch), STATUS_OK);
     const struct order_writer_progress progress = turn(f);
     assert_int_equal(progress.state, ORDER_WRITER_STOPPED);
@@ -360,14 +282,12 @@ static void a_worker_that_was_left_behind_stops(void **state)
 
 static void stream_add(struct fixture *f, const char *id, const char *record)
 {
-    const struct span log = f->keys.names[SCRIPT_KEY_LOG];
+    const struct span log = f->shop.keys.names[SCRIPT_KEY_LOG];
     char time[24];
     snprintf(time, sizeof time, "%" PRIu64, clock_now_ms() + 1000);
-    assert_int_equal(redis_call(f->caller, log,
-                         REDIS_WORDS(SPAN("XADD"), log, span_from_string(id), SPAN("e"), SPAN("1"),
-                             SPAN("t"), span_from_string(time), SPAN("r"), span_from_string(record)),
-                         LONG_MS, NULL, NULL),
-        REDIS_ANSWER_OK);
+    parts_do(&f->shop,
+        REDIS_WORDS(SPAN("XADD"), log, span_from_string(id), SPAN("e"), SPAN("1"), SPAN("t"),
+            span_from_string(time), SPAN("r"), span_from_string(record)));
 }
 
 static void a_stream_that_the_script_did_not_write_is_noticed(void **state)
@@ -408,9 +328,9 @@ static void the_stream_keeps_what_the_store_has_not(void **state)
 {
     struct fixture *f = *state;
     for (user_id user = 1; user <= 20; user++)
-        assert_int_equal(buy(f, user), ANSWER_WON);
+        assert_int_equal(parts_buy(&f->shop, user), ANSWER_WON);
     follow(f);
-    assert_int_equal(buy(f, 21), ANSWER_WON);
+    assert_int_equal(parts_buy(&f->shop, 21), ANSWER_WON);
     queue_open(f);
     follow(f);
     assert_int_equal(orders(f), 21);

@@ -70,6 +70,7 @@ bool model_same_wish(const struct command *a, const struct command *b)
     case COMMAND_ASK_TICKET:
     case COMMAND_ASK_COUNTS:
     case COMMAND_ASK_SALE:
+    case COMMAND_ASK_SPEND:
         break;
     }
     return false;

@@ -5,6 +5,8 @@
  *   --seconds T     as many as fit                    --seed X     this one only
  *   --store model|sqlite|both|server:URL (sim_server.h)           --verbose    print every step
  *   --bench         print sales per second            --jobs N     in so many processes (default 1)
+ *   --world cluster the second world instead, many machines: cluster/simulate_cluster, a program beside
+ * this one
  * Ends with "N passed, N failed"; prints the combined state hash of all sales. */
 #include "base/clock.h"
 #include "tests/simulation/sim_arena.h"
@@ -189,8 +191,30 @@ static void totals_print(const struct options *options, const struct totals *tot
     printf("state hash %016" PRIx64 "\n%" PRIu64 " passed, 0 failed\n", totals->hash, totals->sales);
 }
 
+/* Its links differ (clients of Redis, clock, threads): it can't be a part of this program. */
+static bool wants_cluster(int count, char **words)
+{
+    for (int i = 1; i + 1 < count; i++)
+        if (strcmp(words[i], "--world") == 0 && strcmp(words[i + 1], "cluster") == 0)
+            return true;
+    return false;
+}
+
+static int cluster_run(char **words)
+{
+    char path[4096];
+    const char *name = strrchr(words[0], '/');
+    snprintf(path, sizeof path, "%.*scluster/simulate_cluster",
+        name == NULL ? 0 : (int)(name - words[0]) + 1, words[0]);
+    execv(path, words);
+    fprintf(stderr, "simulate: can't run %s: %m\n", path);
+    return 2;
+}
+
 int main(int count, char **words)
 {
+    if (wants_cluster(count, words))
+        return cluster_run(words);
     struct options options = { .seeds = 1000, .from = 1, .jobs = 1 };
     struct totals totals = { 0 };
     const struct sigaction on_abort = { .sa_handler = aborted };

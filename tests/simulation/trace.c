@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct trace trace;
 
@@ -56,9 +57,10 @@ void violation(const char *invariant, const char *format, ...)
     printf("VIOLATION %s: ", invariant);
     vprintf(format, arguments);
     va_end(arguments);
-    printf("\nseed %" PRIu64 ", store %s, step %" PRIu64
-           "; again: simulate --store %s --seed %" PRIu64 " --verbose\n",
-        trace.seed, trace.store, trace.step, trace.store, trace.seed);
+    const char *option = strcmp(trace.store, "cluster") == 0 ? "world" : "store";
+    printf("\nseed %" PRIu64 ", %s %s, step %" PRIu64 "; again: simulate --%s %s --seed %" PRIu64
+           " --verbose\n",
+        trace.seed, option, trace.store, trace.step, option, trace.store, trace.seed);
     if (!trace.verbose)
         trace_print();
     printf("%" PRIu64 " passed, 1 failed\n", trace.passed);

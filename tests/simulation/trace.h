@@ -11,11 +11,11 @@ enum { TRACE_STEPS = 48 };
 
 struct trace {
     uint64_t seed;
-    const char *store;
-    bool verbose;    /* print each step as it comes */
-    uint64_t passed; /* sales before this one */
-    uint64_t step;   /* of this sale */
-    uint64_t hash;   /* over all steps: equal for equal runs */
+    const char *store; /* "cluster": the second world */
+    bool verbose;      /* print each step as it comes */
+    uint64_t passed;   /* sales before this one */
+    uint64_t step;     /* of this sale */
+    uint64_t hash;     /* over all steps: equal for equal runs */
 };
 extern struct trace trace;
 

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tests/simulation/cluster/db.h: the database of the simulated cluster: partitions with their epochs, the
+ * log of each, leases, orders and stock events; and what must be true of them, whatever Redis and workers do.
+ * It is asked through contract/order_store.h, one connection for each who asks. A transaction is done in one
+ * go. It may be away, the answer of a commit may be lost, and a commit whose answer is lost may come late. */
+#ifndef STAMPEDE_TESTS_CLUSTER_DB_H
+#define STAMPEDE_TESTS_CLUSTER_DB_H
+
+#include "contract/cluster_store.h"
+#include "tests/simulation/cluster/process.h"
+
+enum {
+    DB_PARTS = 2,
+    DB_ORDERS_MAX = 1024,
+    DB_ITEMS_MAX = 8,
+    DB_EVENTS_MAX = 2048,
+    DB_KEYS_MAX = 256
+};
+
+struct db_order {
+    ticket_number ticket;
+    user_id user;
+    uint64_t key;
+    item_id item;
+    uint32_t quantity;
+    enum order_state state;  /* what became of it here */
+    enum ticket_state units; /* and in the log */
+};
+struct db_entry {
+    struct journal_entry entry;
+    uint64_t last_seq;
+};
+struct db_part {
+    struct part_state state;
+    struct lease lease;
+    struct db_entry *entries;
+    uint32_t entry_count, entry_room;
+    uint32_t tickets; /* wins so far */
+    uint32_t sale_limit;
+};
+struct db_item {
+    uint32_t part, limit;
+    int64_t given;
+    bool open; /* it was preheated */
+};
+struct db_event {
+    ticket_number ticket;
+    enum settle_step step;
+    channel_index to;
+    bool let_go, confirmed;
+};
+
+struct db {
+    struct db_part parts[DB_PARTS];
+    uint32_t part_count;
+    struct db_item items[DB_ITEMS_MAX];
+    struct db_order orders[DB_ORDERS_MAX];
+    uint32_t order_count;
+    struct db_event events[DB_EVENTS_MAX];
+    uint32_t event_count;
+    uint64_t operators[DB_KEYS_MAX]; /* keys of commands that were done */
+    uint32_t operator_count;
+    uint64_t away_until_ms;
+    bool faults;
+    struct random *random;
+    struct late *late;
+    uint64_t commits, fenced;
+    /* Each order that is new. */
+    void (*kept)(const struct db_order *order);
+};
+extern struct db db;
+
+struct db_connection {
+    struct order_store store; /* first: a store is this */
+    struct process *process;
+};
+
+void db_start(struct random *random);
+void db_stop(void);
+void db_connect(struct db_connection *connection, struct process *process);
+void db_turn(void); /* what comes late */
+
+struct db_part *db_part(uint32_t part); /* NULL: there is none */
+const struct db_order *db_order(ticket_number ticket);
+bool db_operator_done(uint64_t key);
+/* Units of live orders, of one user or (0) of all. */
+uint64_t db_units(item_id item, user_id user);
+/* An order moves on, with its stock event. False: it can't. */
+bool db_order_move(uint32_t index, enum order_event event, bool to_safety);
+uint32_t db_events_open(void);
+
+#endif
