@@ -126,7 +126,7 @@ def units(name, seconds, **sizes):
     if not os.path.exists(os.path.join(REPOSITORY, "tests", "unit", f"{name}_test.c")):
         raise Ended(f"tests/unit/{name}_test.c: not there yet")
     CLEAN_ENVIRONMENT.update({size: str(value) for size, value in sizes.items()})
-    output = command_run([os.path.join(BUILD_ROOT, "release", "tests", "unit", f"{name}_test")], seconds, may_fail=True)
+    output = command_run([os.path.join(BUILD_ROOT, "sim", "tests", "unit", f"{name}_test")], seconds, may_fail=True)
     passed = re.search(r"^\[  PASSED  \] (\d+) test", output, re.M)
     failed = re.search(r"^\[  FAILED  \] (\d+) test", output, re.M)
     if not passed and not failed:

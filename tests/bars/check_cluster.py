@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether one store logic holds on SQLite, PostgreSQL and MariaDB, one line per bar with its figure.
+"""Many machines, one line per bar with its figure. STEP=1: one store logic on SQLite, PostgreSQL and MariaDB. STEP=2: Redis
+proposes, the engine confirms, the database keeps (cluster_step_2.py).
 
   make check-cluster STEP=1
+  make check-cluster STEP=2 COMMANDS=1000000 WORLD_SEEDS=10000 CROWD_UNITS=10000 LOST_ROUNDS=20 CLUSTER_LONG=1
   make check-cluster STEP=1 CLUSTER_ARGS='--bars 3,5'
   make check-cluster STEP=1 WRITER_SECONDS=60 DATABASE_KILLS=50 CLUSTER_LONG=1
 
@@ -25,6 +27,7 @@ from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, REPOSITORY, Ended, asked, box, c
 
 os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
 
+import cluster_step_2  # noqa: E402
 import cluster_storm  # noqa: E402 (it reads E2E_SERVER)
 
 SERVERS = ("postgres", "mariadb")
@@ -43,7 +46,8 @@ def beside(server, *words):
 
 
 def program(folder, name):
-    return os.path.join(BUILD_ROOT, "release", folder, name)
+    """Optimized; test programs are linked without LTO (BUILD=sim)."""
+    return os.path.join(BUILD_ROOT, "sim" if folder.startswith("tests") else "release", folder, name)
 
 
 def suite(name, wrapper=(), words=(), seconds=300):
@@ -176,6 +180,7 @@ def bar_5(bars):
 
 
 if __name__ == "__main__":
-    if os.environ.get("STEP", "1") != "1":
-        sys.exit("check-cluster: there is only STEP=1")
-    sys.exit(main("check-cluster", __doc__, {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5}))
+    STEPS = {"1": {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5}, "2": cluster_step_2.bars_of(suite, several)}
+    if os.environ.get("STEP", "1") not in STEPS:
+        sys.exit("check-cluster: STEP is 1 (databases) or 2 (Redis)")
+    sys.exit(main("check-cluster", __doc__, STEPS[os.environ.get("STEP", "1")]))

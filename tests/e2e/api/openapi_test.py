@@ -16,7 +16,7 @@ import sqlite3
 import time
 import urllib.parse
 
-from kit.harness import REPOSITORY, PATIENCE_S, Failure, Server, among, equal, eventually, jwt, request_bytes, rule, run, true
+from kit.harness import PATIENCE_S, PICTURES, REPOSITORY, Failure, Server, among, equal, eventually, jwt, request_bytes, rule, run, true
 from kit.pictures import JPEG, png
 from kit.push_client import Push
 
@@ -367,7 +367,7 @@ def the_query_members_of_each_route_are_those_of_the_document():
 
 # ---- the server against it -------------------------------------------------------------------------------------
 
-server = Server(settings={"channels.names": "web,app", "pass.early_ms": 60000, "payment.providers": "sandbox",
+server = Server(settings={**PICTURES, "channels.names": "web,app", "pass.early_ms": 60000, "payment.providers": "sandbox",
                           "payment.query_ms": 300, "orders.user_refund_ms": 600000})
 keys = os.path.join(server.folder, "jwt")
 os.mkdir(keys)

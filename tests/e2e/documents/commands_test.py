@@ -9,7 +9,7 @@ import tempfile
 
 from kit.harness import REPOSITORY, equal, binary_path, rule, run, true
 
-PROGRAM = binary_path()
+PROGRAM = binary_path(plain=True)
 NOWHERE = "http://127.0.0.1:1"  # nobody listens there
 KEY = "sk_" + "a" * 43
 # What stands in examples for a value.

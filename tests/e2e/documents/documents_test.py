@@ -6,10 +6,10 @@ import os
 import re
 import subprocess
 
-from kit.harness import REPOSITORY, Server, equal, rule, run, true
+from kit.harness import REPOSITORY, Server, binary_path, equal, rule, run, true
 
 # Everything is registered: sandbox, webhook, external human check are set.
-server = Server(settings={"payment.providers": "sandbox", "webhook.url": "https://shop.example/hook"})
+server = Server(settings={"payment.providers": "sandbox", "webhook.url": "https://shop.example/hook"}, binary=binary_path(plain=True))
 secret = os.path.join(server.folder, "webhook.secret")
 with open(secret, "w", encoding="utf-8") as file:
     file.write("0123456789abcdef0123456789abcdef\n")

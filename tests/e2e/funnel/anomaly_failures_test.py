@@ -3,12 +3,12 @@
 import time
 
 from kit.bans import SECRET, findings, from_, shop, token
-from kit.harness import Buyer, equal, eventually, jwt, problem, rule, run, true
+from kit.harness import PICTURES, Buyer, equal, eventually, jwt, problem, rule, run, true
 from kit.push_client import upgrade
 from kit.solving import moved, places_of, payload, solve
 
 LEAST = 10
-server = shop(**{"watch.failures": "report", "watch.failures_per_minute": LEAST, "human.pow_hashes": 50,
+server = shop(**{**PICTURES, "watch.failures": "report", "watch.failures_per_minute": LEAST, "human.pow_hashes": 50,
                  "payment.providers": "sandbox", "pass.life_s": 3})
 plain = server.open_item(total=100)
 eve = Buyer(server, token("eve"))

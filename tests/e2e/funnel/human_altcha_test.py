@@ -5,13 +5,13 @@ import os
 import shutil
 import subprocess
 
-from kit.harness import Server, equal, rule, run, skip, spare_port
+from kit.harness import PICTURES, Server, equal, rule, run, skip, spare_port
 from kit.solving import key_of
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 FOLDER = os.path.join(ROOT, "tests", "human")
 site_port = spare_port()
-server = Server(settings={"human.pow_hashes": 2000, "cors.origins": f"http://127.0.0.1:{site_port}"})
+server = Server(settings={**PICTURES, "human.pow_hashes": 2000, "cors.origins": f"http://127.0.0.1:{site_port}"})
 server.start()
 
 

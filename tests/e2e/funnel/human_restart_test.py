@@ -4,11 +4,11 @@ import time
 
 from kit.bans import findings
 from kit.clocks import WrongServer
-from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
+from kit.harness import PICTURES, Buyer, Server, equal, eventually, problem, rule, run, true
 from kit.solving import moved, payload, places_of, solve, work
 
 HASHES = 256
-SETTINGS = {"human.pow_hashes": HASHES, "server.threads": 2, "watch.failures": "report", "watch.failures_per_minute": 1}
+SETTINGS = {**PICTURES, "human.pow_hashes": HASHES, "server.threads": 2, "watch.failures": "report", "watch.failures_per_minute": 1}
 server = Server(settings=SETTINGS)
 server.start()
 items = {check: server.open_item(total=50, sale_fields={"human_check": check}) for check in ("pow", "slider")}

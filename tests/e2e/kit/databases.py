@@ -5,26 +5,34 @@
 
 runs any test file with its orders in PostgreSQL (mysql and tools/with-mariadb: in MariaDB). Each Server of the kit then
 has a database of its own. Tests that open the SQLite file themselves can't run so; Server.sql() asks any of the three.
+
+    E2E_STORE=postgres E2E_INVENTORY=redis tools/with-postgres tools/with-redis python3 tests/e2e/orders/order_requests_test.py
+
+runs it on Redis too, with role all: each Server has a secret of its own, and so keys of its own in Redis. A cluster:
+tools/with-redis --cluster.
 """
 import contextlib
 import itertools
 import os
+import secrets
 import shutil
 import sqlite3
 import subprocess
 import sys
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
-WRAPPERS = {"postgres": ("with-postgres", "STAMPEDE_TEST_POSTGRES"), "mysql": ("with-mariadb", "STAMPEDE_TEST_MYSQL")}
+WRAPPERS = {"postgres": ("with-postgres", "STAMPEDE_TEST_POSTGRES"), "mysql": ("with-mariadb", "STAMPEDE_TEST_MYSQL"),
+            "redis": ("with-redis", "STAMPEDE_TEST_REDIS")}
 numbers = itertools.count(1)
 
 
-def beside(kind):
-    """Goes on only beside a server of this kind: starts this program again under the wrapper that runs one."""
-    wrapper, variable = WRAPPERS[kind]
-    if variable not in os.environ:
-        path = os.path.join(REPOSITORY, "tools", wrapper)
-        os.execv(path, [path, sys.executable, os.path.realpath(sys.argv[0]), *sys.argv[1:]])
+def beside(*kinds):
+    """Goes on only beside servers of these kinds: starts this program again under the wrappers that run them. Where one is
+    not installed, its wrapper says so and ends with 77."""
+    missing = [WRAPPERS[kind][0] for kind in kinds if WRAPPERS[kind][1] not in os.environ]
+    if missing:
+        paths = [os.path.join(REPOSITORY, "tools", wrapper) for wrapper in missing]
+        os.execv(paths[0], [*paths, sys.executable, os.path.realpath(sys.argv[0]), *sys.argv[1:]])
 
 
 def command_of(kind, *words, sql):
@@ -60,6 +68,16 @@ def fresh(kind):
     else:
         client(kind, sql=f"CREATE DATABASE {name}; GRANT ALL ON {name}.* TO stampede@'%'")
     return {"store.kind": kind, "store.url": url_of(kind, name)}, name
+
+
+def inventory_settings(folder):
+    """The settings of an inventory in Redis that nobody else uses."""
+    secret = os.path.join(folder, "cluster.secret")
+    with open(secret, "w", encoding="utf-8") as file:
+        file.write(secrets.token_hex(32) + "\n")
+    os.chmod(secret, 0o600)
+    servers = os.environ.get("STAMPEDE_TEST_CLUSTER") or os.environ["STAMPEDE_TEST_REDIS"]
+    return {"inventory.kind": "redis", "inventory.url": servers, "queue.kind": "stream", "cluster.secret_file": secret}
 
 
 def ask(kind, name, sql):

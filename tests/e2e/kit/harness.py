@@ -27,7 +27,8 @@ Parts:
   equal, true, among, problem, eventually: they fail with what was seen. skip(why) ends a rule as skipped.
 
 Which binary: $E2E_SERVER, else $TEST_SERVER_ASAN, else $TEST_SERVER, else what was built in build/.
-Which database: SQLite, or with $E2E_STORE a server (kit/databases.py).
+Which database: SQLite, or with $E2E_STORE a server; which inventory: the embedded one, or with $E2E_INVENTORY=redis Redis
+(kit/databases.py).
 All processes are ended by their id and all folders removed at exit, unless E2E_KEEP is set.
 """
 import atexit
@@ -37,6 +38,7 @@ import hmac
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -49,15 +51,19 @@ import traceback
 from kit import databases
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
+# Most never look at a picture of the human check; to draw as many as usual takes an ASan server 0.6 s. Those that do set PICTURES.
+FEW_PICTURES, PICTURES = {"human.pictures": 2}, {"human.pictures": 32}
 # A test is many people at one address; those about limits set their own.
 NO_LIMITS = {"limits.address_per_s": 0, "limits.user_requests": 0, "limits.connections_per_address": 0}
 PATIENCE_S = 60  # for what must happen soon, on a machine with ten other things to do
 
 
-def binary_path():
-    built = [os.path.join(REPOSITORY, "build", kind, "stampede") for kind in ("asan", "release")]
-    named = [os.environ.get(name) for name in ("E2E_SERVER", "TEST_SERVER_ASAN", "TEST_SERVER")]
-    for path in [*named, *built]:
+def binary_path(plain=False):
+    """plain: the release build first, for tests that start the program hundreds of times to read what it says."""
+    turn = -1 if plain else 1
+    built = [os.path.join(REPOSITORY, "build", kind, "stampede") for kind in ("asan", "release")][::turn]
+    named = [os.environ.get(name) for name in ("TEST_SERVER_ASAN", "TEST_SERVER")][::turn]
+    for path in [os.environ.get("E2E_SERVER"), *named, *built]:
         if path and os.path.exists(path):
             return path
     sys.exit("no server binary: make server, or set TEST_SERVER")
@@ -295,12 +301,14 @@ class Server:
         self.keys = {}
         self.settings = {"server.port": self.port, "server.drain_ms": 3000, "data.folder": self.data,
                          "data.tickets_max": 100000, "data.segment_bytes": 4 * 1024 * 1024,
-                         "session.guests": "yes", "admin.keys": self.write_keys(), **NO_LIMITS,
+                         "session.guests": "yes", "admin.keys": self.write_keys(), **NO_LIMITS, **FEW_PICTURES,
                          **(settings or {})}
         kind = os.environ.get("E2E_STORE", "sqlite")
         self.tables_wanted = kind != "sqlite" and data is None and "store.kind" not in self.settings
         if self.tables_wanted:
             self.settings.update(databases.fresh(kind)[0])
+            if os.environ.get("E2E_INVENTORY") == "redis":
+                self.settings.update(databases.inventory_settings(self.folder))
         self.write_config()
         running.append(self)
 
@@ -345,12 +353,21 @@ class Server:
             if self.process.poll() is not None:
                 raise Failure(f"the server ended with {self.process.returncode}:\n{self.log()[-2000:]}")
             try:
-                if self.request("GET", "/readyz").status == 200:
+                if self.request("GET", "/readyz").status == 200 and self.keeps_all():
                     return self
             except (OSError, Closed):
                 pass
             time.sleep(0.01)
         raise Failure(f"not ready within {patience_s} s:\n{self.log()[-2000:]}")
+
+    def keeps_all(self):
+        """Redis: after a kill the leases of the dead process must be over first; until then wins are being decided."""
+        if self.settings.get("inventory.kind") != "redis":
+            return True
+        metrics = self.request("GET", "/metrics").body.decode()
+        kept = [int(n) for n in re.findall(r"^stampede_partitions_open (\d+)$", metrics, re.M)]
+        followed = [int(n) for n in re.findall(r'^stampede_partitions\{state="\w+"\} (\d+)$', metrics, re.M)]
+        return sum(kept) >= sum(followed)
 
     def start_refused(self, patience_s=PATIENCE_S):
         """Starts a server that must not start: (exit code, what it wrote)."""
@@ -382,9 +399,15 @@ class Server:
 
     def verify(self):
         """`stampede verify` finds every unit accounted for; not while the server runs."""
-        settings = ["--config", self.config] if self.settings.get("store.kind", "sqlite") != "sqlite" else []
-        done = subprocess.run([self.binary, "verify", self.data, *settings], capture_output=True, text=True, timeout=120)
+        done = self.verify_run()
         equal(done.returncode, 0, f"verify says:\n{done.stdout[-2000:]}{done.stderr[-2000:]}\n")
+
+    def verify_run(self, *options):
+        """`stampede verify` with what this server has: its folder, the settings of its database, or both."""
+        folder = [] if self.settings.get("inventory.kind") == "redis" else [self.data]
+        settings = ["--config", self.config] if self.settings.get("store.kind", "sqlite") != "sqlite" else []
+        return subprocess.run([self.binary, "verify", *folder, *settings, *options], capture_output=True, text=True,
+                              timeout=120)
 
     def sql(self, *statements):
         """Rows of the last one, from the database of a stopped server; of a running one if they only read. A statement is

@@ -12,7 +12,7 @@ NOTHING = ("empty", "–", "payment.public_url")  # or words: "this server's add
 
 def stampede(*words):
     plain = {name: value for name, value in os.environ.items() if not name.startswith("STAMPEDE_")}
-    return subprocess.run([binary_path(), *words], capture_output=True, text=True, timeout=20, env=plain)
+    return subprocess.run([binary_path(plain=True), *words], capture_output=True, text=True, timeout=20, env=plain)
 
 
 def of_the_program():

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bars of STEP=2 of check-cluster: Redis proposes, the engine confirms, the database keeps, then it is told."""
+import glob
+import os
+import re
+import sys
+
+from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, REPOSITORY, Ended, asked, box, command_run
+
+TOOLS, HERE = os.path.join(REPOSITORY, "tools"), os.path.dirname(os.path.realpath(__file__))
+REDIS, CLUSTER, POSTGRES = ([os.path.join(TOOLS, f"with-{name}")] for name in ("redis", "cluster", "postgres"))
+SUITES = (("inventory_embedded", []), ("inventory_remote_redis", REDIS), ("inventory_remote_cluster", CLUSTER), ("remote_redis", REDIS),
+          ("queue_journal", []), ("stream_redis", REDIS), ("partition_opener_redis", REDIS), ("partition_keeper_redis", REDIS))
+QUICK_RULES = ("orders/order_requests", "orders/order_life", "payments/payment_requests", "purchase/purchase", "rooms/waiting_room")
+DIFFERENTIAL = os.path.join(BUILD_ROOT, "release", "tests", "differential", "differential")
+SCRIPT_RATIOS = {"wins": 3.0, "refusals": 1.5}
+
+
+def rules(is_long):
+    """Files of tests/e2e on Redis and PostgreSQL."""
+    names = QUICK_RULES if not is_long else sorted(
+        os.path.relpath(path, os.path.join(REPOSITORY, "tests", "e2e"))[:-len("_test.py")] for folder in ("orders", "payments")
+        for path in glob.glob(os.path.join(REPOSITORY, "tests", "e2e", folder, "*_test.py")))
+    CLEAN_ENVIRONMENT.update({"E2E_STORE": "postgres", "E2E_INVENTORY": "redis"})
+    passed, failed, wrong = 0, 0, []
+    try:
+        for name in names:
+            path = os.path.join(REPOSITORY, "tests", "e2e", f"{name}_test.py")
+            output = command_run([*POSTGRES, *REDIS, sys.executable, path], 600, may_fail=True)
+            total = re.search(r"^(\d+) passed, (\d+) failed", output, re.M)
+            if not total:
+                raise Ended(f"{name}: {output[-300:]}")
+            passed, failed = passed + int(total[1]), failed + int(total[2])
+            wrong += [f"{name}: {line[:200]}" for line in output.splitlines() if line.startswith("FAIL")]
+    finally:
+        for variable in ("E2E_STORE", "E2E_INVENTORY"):
+            del CLEAN_ENVIRONMENT[variable]
+    return " | ".join([f"{len(names)} files, {passed} rules passed, {failed} failed", *wrong[:3]]), failed == 0
+
+
+def differential(commands, is_long):
+    output = command_run([DIFFERENTIAL, "--commands", str(commands)], box(600, is_long))
+    return output.strip().splitlines()[-1][:200], True
+
+
+def program(name, wrapper, *words, seconds):
+    """A program of this folder that prints one line of figures; its exit status says whether the bar is met."""
+    output = command_run([*wrapper, sys.executable, os.path.join(HERE, name), *map(str, words)], seconds, may_fail=True)
+    lines = [line for line in output.splitlines() if line.endswith(" findings")]
+    if not lines:
+        raise Ended(output[-400:])
+    bad = output[output.index(lines[-1]) + len(lines[-1]):].strip()
+    return (f"{lines[-1]}: {bad[:300]}" if bad else lines[-1]), lines[-1].endswith(", 0 findings")
+
+
+def bar_1(bars, suite, several):
+    bars.part("1 suites", "inventory on embedded, Redis and Redis Cluster; queue on journal and stream",
+              lambda: several([suite(name, wrapper, seconds=600) for name, wrapper in SUITES]))
+    is_long = bool(os.environ.get("CLUSTER_LONG"))
+    bars.part("1 orders", "files of orders, payments, purchases and rooms pass on Redis and PostgreSQL", lambda: rules(is_long))
+    commands, many = asked("COMMANDS", 200000)
+    bars.part("1 differential", "script and engine come to the same outcomes", lambda: differential(commands, many))
+
+
+def bar_2(bars):
+    seeds, many = asked("WORLD_SEEDS", 300)
+    simulate = os.path.join(BUILD_ROOT, "sim", "tests", "simulation", "cluster", "simulate_cluster")
+
+    def world():
+        output = command_run([simulate, "--seeds", str(seeds), "--jobs", str(os.cpu_count())], box(900, many))
+        return output.strip().splitlines()[-1][:200], True
+    bars.part("2", "the world of many machines: no violation", world)
+
+
+def bar_3(bars):
+    units, many = asked("CROWD_UNITS", 1000)
+    users = 20 * units
+    bars.part("3", "four gateways, three workers, a Redis Cluster: exact, each user's limit kept, every unit sold",
+              lambda: program("cluster_crowd.py", [*POSTGRES, *CLUSTER], "--units", units, "--users", users, seconds=box(600, many)))
+
+
+def bar_4(bars):
+    rounds, many = asked("LOST_ROUNDS", 2)
+    bars.part("4", "acknowledged proposals are lost: no told win is, all that was being decided ends, the sale goes on within 10 s",
+              lambda: program("cluster_lost.py", [*POSTGRES, *CLUSTER], "--rounds", rounds, seconds=box(600, many)))
+
+
+def bar_5(bars):
+    def together():
+        path = os.path.join(REPOSITORY, "tests", "e2e", "cluster", "limits_test.py")
+        output = command_run([sys.executable, path], 600, may_fail=True)
+        total = re.search(r"^(\d+) passed, (\d+) failed", output, re.M)
+        if not total:
+            raise Ended(output[-300:])
+        told = [line.strip() for line in output.splitlines() if "%" in line or "ms" in line][:4]
+        return "; ".join([total[0], *told])[:400], total[2] == "0"
+    bars.part("5", "four gateways together admit what one may; a challenge, a pass: once; a ban, a switch, an edit: within 1 s", together)
+
+
+def bar_6(bars):
+    def script():
+        output = command_run([*REDIS, DIFFERENTIAL, "--server", "--bench"], 600)
+        ratios = {kind: float(times) for kind, times in re.findall(r"^(wins|refusals) +in calls of 16:.*?: ([0-9.]+) times", output, re.M)}
+        return ", ".join(f"{kind} {times} times" for kind, times in ratios.items()), \
+            all(ratios.get(kind, 99) <= most for kind, most in SCRIPT_RATIOS.items())
+    bars.part("6 script", "in calls of 16: at most 3 times a plain script for a win, 1.5 times for a refusal", script)
+    bars.part("6 told", "told at most 10 ms after the answer of Redis, in the median, at 1,000 wins/s",
+              lambda: program("cluster_cost.py", [*POSTGRES, "--durable", *CLUSTER], seconds=300))
+
+
+def bars_of(suite, several):
+    return {"1": lambda bars: bar_1(bars, suite, several), "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5, "6": bar_6}
