@@ -139,7 +139,7 @@ BENCHES := $(call programs,$(BENCH_SOURCES))
 EMBEDDED := $(if $(and $(wildcard src/edge/assets.h),$(filter edge,$(FOLDERS))),\
     $(OUT)/gen/assets.o $(OUT)/gen/assets_table.o)
 # The script that Redis runs is part of it too, in this order (tools/embed_script.py).
-SCRIPT_FILES := $(patsubst %,src/inventory/redis/script/%.lua,state draws purchase others settle control room ask)
+SCRIPT_FILES := $(patsubst %,src/inventory/redis/script/%.lua,state draws purchase others settle control transfer room ask)
 SCRIPT := $(if $(filter inventory,$(FOLDERS)),$(OUT)/gen/redis_script.o)
 WEB_FILES := $(shell find web -name node_modules -prune -o -print 2>/dev/null) $(wildcard docs/openapi.json)
 

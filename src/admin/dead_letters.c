@@ -90,6 +90,10 @@ static void record_json(const struct admin *admin, const struct queue_record *re
     case COMMAND_ADMIT:
         text_format(out, ",\"sale\":%u", command_room(command));
         break;
+    case COMMAND_GIVE:
+    case COMMAND_TAKE:
+        text_format(out, ",\"item\":%u,\"applied\":%d", command->transfer.item, outcome->applied);
+        break;
     case COMMAND_RECLAIM:
         text_format(out, ",\"tickets\":%d", outcome->applied);
         break;

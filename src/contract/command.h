@@ -35,7 +35,10 @@
     /* from the start on: the draw, and how many may go in */ \
     X(ADMIT, "admit") \
     /* forget returned tickets of sales that ended long ago */ \
-    X(RECLAIM, "reclaim")
+    X(RECLAIM, "reclaim") \
+    /* many machines: units leave for another shard of the sale, and come from one */ \
+    X(GIVE, "give") \
+    X(TAKE, "take")
 
 enum command_type {
 #define COMMAND(command, name) COMMAND_##command,
@@ -176,6 +179,15 @@ struct command_reclaim {
     uint64_t before_ms; /* not in the future */
     uint32_t from, rows;
 };
+/* GIVE and TAKE. Transfers from one shard to another are numbered from 1, and each is done once at both
+ * ends: a number that is not the next one changes nothing. A TAKE is asked for when its GIVE is kept. */
+struct command_transfer {
+    item_id item;
+    uint32_t quantity; /* GIVE: at most; TAKE: what was given */
+    uint32_t number;
+    channel_index channel; /* or CHANNEL_SAFETY */
+    uint8_t shard;         /* GIVE: to this one; TAKE: from this one */
+};
 struct command_ask {
     user_id user;
     item_id item;
@@ -216,6 +228,7 @@ struct command {
         struct command_arrive arrive;
         struct command_admit admit;
         struct command_reclaim reclaim;
+        struct command_transfer transfer;
         struct command_ask ask;
         struct command_spend spend;
     };
@@ -331,8 +344,8 @@ struct outcome {
         };
         struct command_sale terms; /* ASK_SALE */
     };
-    int32_t applied; /* ADJUST: what was really added or removed; MOVE, SETTLE: units moved; RECLAIM:
-                          tickets forgotten */
+    int32_t applied; /* ADJUST: what was really added or removed; MOVE, SETTLE, GIVE, TAKE: units moved;
+                          RECLAIM: tickets forgotten */
     uint32_t quantity; /* ASK_MINE, ASK_TICKET, SETTLE */
     uint32_t free;     /* SOLD_OUT: what was free in the channel */
     item_id item;      /* ASK_TICKET, SETTLE, REPEATED */

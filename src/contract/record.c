@@ -29,6 +29,7 @@
  *   ARRIVE      u32 sale, u64 user, u32 number                                                      26
  *   ADMIT       u32 sale, u32 head asked for, u32 head                                              22
  *   RECLAIM     u64 before, u32 from, u32 rows, u32 tickets forgotten, u32 row to go on with        34
+ *   GIVE, TAKE  u32 item, u8 channel, u32 quantity, u8 shard, u32 number, i32 applied               28
  *
  *   origin      of SALE, PREHEAT, GATE, USERS, ADJUST and MOVE, when an administrator gave the command:
  *               u64 key, u64 request, u8 size, size × u8 actor                              17 + size more
@@ -153,6 +154,14 @@ static const struct record_field reclaim_fields[] = {
     OUTCOME(4, applied, ANY),
     OUTCOME(4, number, ANY),
 };
+static const struct record_field transfer_fields[] = {
+    COMMAND(4, transfer.item, SOME),
+    COMMAND(1, transfer.channel, PLACE),
+    COMMAND(4, transfer.quantity, SOME),
+    COMMAND(1, transfer.shard, SHARD),
+    COMMAND(4, transfer.number, SOME),
+    OUTCOME(4, applied, UNITS),
+};
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -213,8 +222,8 @@ static void outcome_fits_type(uint8_t type, const struct outcome *outcome)
         invariant(outcome->number == 0);
         return;
     }
-    invariant(outcome->applied == 0 || type == COMMAND_USERS || type == COMMAND_ADJUST
-        || type == COMMAND_MOVE || type == COMMAND_RECLAIM);
+    invariant(outcome->applied == 0 || type == COMMAND_USERS || type == COMMAND_ADJUST || type == COMMAND_MOVE
+        || type == COMMAND_RECLAIM || type == COMMAND_GIVE || type == COMMAND_TAKE);
     invariant((outcome->ticket | outcome->unit_price | outcome->pay_by_ms | outcome->user) == 0);
     invariant(outcome->quantity == 0 && outcome->item == 0);
     invariant(outcome->number == 0 || type == COMMAND_ARRIVE || type == COMMAND_ADMIT
@@ -307,6 +316,11 @@ static void take_reclaim(struct record_input *in, struct command *command, struc
     require(in, outcome->applied >= 1 && (uint32_t)outcome->applied <= command->reclaim.rows);
 }
 
+static void take_transfer(struct record_input *in, struct command *command, struct outcome *outcome)
+{
+    require(in, outcome->applied > 0 && (uint32_t)outcome->applied <= command->transfer.quantity);
+}
+
 static void take_currency(struct record_input *in, char currency[CURRENCY_BYTES + 1])
 {
     for (uint32_t i = 0; i < CURRENCY_BYTES; i++) {
@@ -350,6 +364,8 @@ static const struct shape {
     [COMMAND_ARRIVE] = { arrive_fields, RECORD_FIELDS(arrive_fields), NULL, NULL },
     [COMMAND_ADMIT] = { admit_fields, RECORD_FIELDS(admit_fields), NULL, NULL },
     [COMMAND_RECLAIM] = { reclaim_fields, RECORD_FIELDS(reclaim_fields), NULL, take_reclaim },
+    [COMMAND_GIVE] = { transfer_fields, RECORD_FIELDS(transfer_fields), NULL, take_transfer },
+    [COMMAND_TAKE] = { transfer_fields, RECORD_FIELDS(transfer_fields), NULL, take_transfer },
 };
 static_assert(RECORD_FIELDS(shapes) == COMMAND_LOGGED_COUNT, "each type that is logged has its shape");
 

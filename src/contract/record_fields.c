@@ -2,6 +2,8 @@
 /* contract/record_fields.c: writes and reads what a table of fields says. */
 #include "contract/record_fields.h"
 
+#include "contract/ticket_number.h"
+
 #include <string.h>
 
 uint8_t *record_put_fields(uint8_t *at, const struct record_field *fields, size_t count,
@@ -70,6 +72,8 @@ static bool rule_allows(enum record_rule rule, uint64_t value)
         return value <= COOLDOWN_MAX_S;
     case RULE_DRAW:
         return value <= DRAW_MAX_MS;
+    case RULE_SHARD:
+        return value < SHARDS_MAX;
     }
     return false;
 }

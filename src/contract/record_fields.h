@@ -27,6 +27,7 @@ enum record_rule {
     RULE_ROWS,
     RULE_COOLDOWN,
     RULE_DRAW,
+    RULE_SHARD,
 };
 
 struct record_field {

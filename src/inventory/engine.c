@@ -47,6 +47,8 @@ static const apply_function apply_table[] = {
     [COMMAND_ARRIVE] = engine_apply_arrive,
     [COMMAND_ADMIT] = engine_apply_admit,
     [COMMAND_RECLAIM] = engine_apply_reclaim,
+    [COMMAND_GIVE] = engine_apply_give,
+    [COMMAND_TAKE] = engine_apply_take,
     [COMMAND_ASK_MINE] = engine_ask_mine,
     [COMMAND_ASK_TICKET] = engine_ask_ticket,
     [COMMAND_ASK_COUNTS] = engine_ask_counts,
@@ -122,6 +124,9 @@ item_id engine_command_item(const struct command *command, const struct outcome 
         return command->adjust.item;
     case COMMAND_MOVE:
         return command->move.item;
+    case COMMAND_GIVE:
+    case COMMAND_TAKE:
+        return command->transfer.item;
     case COMMAND_RESERVE:
         return command->reserve.item;
     case COMMAND_SETTLE:
@@ -310,6 +315,7 @@ uint64_t engine_digest(const struct engine *engine)
         { engine->places.rows, engine->places.count * sizeof *engine->places.rows },
         { &engine->keys.count, sizeof engine->keys.count },
         { engine->keys.rows, engine_keys_kept(engine->keys.count) * sizeof *engine->keys.rows },
+        { &engine->transfers, sizeof engine->transfers },
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         digest = hash_siphash_pair(key, digest, hash_siphash(key, parts[i].data, parts[i].bytes));

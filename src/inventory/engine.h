@@ -21,6 +21,7 @@
 #include "base/thread.h"
 #include "contract/board.h"
 #include "contract/command.h"
+#include "contract/ticket_number.h"
 #include "inventory/buyers.h"
 #include "inventory/engine_config.h"
 #include "inventory/places.h"
@@ -75,6 +76,12 @@ static inline uint64_t engine_keys_kept(uint64_t noted)
     return noted < COMMAND_KEYS_MAX ? noted : COMMAND_KEYS_MAX;
 }
 
+/* Transfers between this shard of a sale and each other one: the number of the last one that was given to it,
+ * and of the last one that was taken from it. One machine has none. */
+struct engine_transfers {
+    uint32_t given[SHARDS_MAX], taken[SHARDS_MAX];
+};
+
 struct engine {
     struct engine_config config;
     struct arena arena;
@@ -84,6 +91,7 @@ struct engine {
     struct buyers buyers;
     struct places places;
     struct engine_keys keys;
+    struct engine_transfers transfers;
     struct thread_owner owner;
 };
 

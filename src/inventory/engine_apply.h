@@ -43,6 +43,8 @@ ENGINE_APPLY(engine_apply_gate);    /* engine_setup.c */
 ENGINE_APPLY(engine_apply_users);   /* engine_setup.c */
 ENGINE_APPLY(engine_apply_adjust);  /* engine_stock.c */
 ENGINE_APPLY(engine_apply_move);    /* engine_stock.c */
+ENGINE_APPLY(engine_apply_give);    /* engine_stock.c */
+ENGINE_APPLY(engine_apply_take);    /* engine_stock.c */
 ENGINE_APPLY(engine_apply_reserve); /* engine_purchase.c */
 ENGINE_APPLY(engine_apply_settle);  /* engine_purchase.c */
 ENGINE_APPLY(engine_apply_arrive);  /* engine_room.c */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inventory/engine_stock.c: units added, removed and moved while the sale runs. */
+/* inventory/engine_stock.c: units added, removed and moved while the sale runs, and transfers between the
+ * shards of a sale on many machines. */
 #include "inventory/engine_apply.h"
 
 /* A place where units can lie: a channel's pool or the safety stock; NULL: no such place. */
@@ -17,6 +18,16 @@ static bool stock_may(int64_t applied, bool may_change, struct outcome *outcome)
         return engine_may(may_change, outcome);
     outcome->answer = ANSWER_UNCHANGED;
     return false;
+}
+
+static void stock_add(struct engine_item *item, uint32_t *place, int64_t applied, struct outcome *outcome)
+{
+    *place = (uint32_t)(*place + applied);
+    item->given = (uint32_t)(item->given + applied);
+    item->total = (uint32_t)(item->total + applied);
+    engine_item_recheck(item);
+    outcome->applied = (int32_t)applied;
+    engine_done(outcome);
 }
 
 /* A decrease takes what is free and says how much. */
@@ -40,12 +51,7 @@ ENGINE_APPLY(engine_apply_adjust)
         applied = -(int64_t)*place;
     if (!stock_may(applied, may_change, outcome))
         return;
-    *place = (uint32_t)(*place + applied);
-    item->given = (uint32_t)(item->given + applied);
-    item->total = (uint32_t)(item->total + applied);
-    engine_item_recheck(item);
-    outcome->applied = (int32_t)applied;
-    engine_done(outcome);
+    stock_add(item, place, applied, outcome);
 }
 
 ENGINE_APPLY(engine_apply_move)
@@ -67,4 +73,56 @@ ENGINE_APPLY(engine_apply_move)
     engine_item_recheck(item);
     outcome->applied = (int32_t)applied;
     engine_done(outcome);
+}
+
+/* The place that a transfer takes from or adds to; NULL: it changes nothing, and the outcome says why. */
+static uint32_t *transfer_place(const struct engine *engine, const struct command_transfer *transfer,
+    const uint32_t *last, struct engine_item **item, struct outcome *outcome)
+{
+    *item = engine_item_asked(engine, transfer->item, outcome);
+    if (*item == NULL)
+        return NULL;
+    uint32_t *place = place_of(*item, transfer->channel);
+    if (place == NULL)
+        outcome->answer = ANSWER_BAD_CHANNEL;
+    else if (transfer->shard >= SHARDS_MAX || transfer->number > last[transfer->shard] + 1)
+        engine_conflict(outcome, CONFLICT_BAD_MOVE);
+    else if (transfer->number <= last[transfer->shard])
+        outcome->answer = ANSWER_UNCHANGED; /* it was done */
+    else
+        return place;
+    return NULL;
+}
+
+/* Gives what is free, and says how much. */
+ENGINE_APPLY(engine_apply_give)
+{
+    const struct command_transfer *give = &command->transfer;
+    struct engine_item *item;
+    uint32_t *place = transfer_place(engine, give, engine->transfers.given, &item, outcome);
+    if (place == NULL)
+        return;
+    const uint32_t applied = give->quantity < *place ? give->quantity : *place;
+    if (!stock_may(applied, may_change, outcome))
+        return;
+    engine->transfers.given[give->shard] = give->number;
+    stock_add(item, place, -(int64_t)applied, outcome);
+    outcome->applied = (int32_t)applied;
+}
+
+ENGINE_APPLY(engine_apply_take)
+{
+    const struct command_transfer *take = &command->transfer;
+    struct engine_item *item;
+    uint32_t *place = transfer_place(engine, take, engine->transfers.taken, &item, outcome);
+    if (place == NULL)
+        return;
+    if ((uint64_t)item->total + take->quantity > UNITS_MAX) {
+        outcome->answer = ANSWER_BAD_QUANTITY;
+        return;
+    }
+    if (!stock_may(take->quantity, may_change, outcome))
+        return;
+    engine->transfers.taken[take->shard] = take->number;
+    stock_add(item, place, take->quantity, outcome);
 }

@@ -170,6 +170,8 @@ enum status snapshot_write(struct disk *disk, const struct engine *engine, uint6
         status = disk->ops->open(disk, temporary, DISK_CREATE, &stream.file);
     if (status != STATUS_OK)
         goto done;
+    static const struct engine_transfers none;
+    invariant(memcmp(&engine->transfers, &none, sizeof none) == 0); /* one machine has no shards */
     put_header(&stream, engine, data_id, position);
     put_state(&stream, engine);
     snapshot_stream_end(&stream);

@@ -253,7 +253,24 @@ static void make_settle(struct history *history, const struct engine *engine, st
             .quantity = some_quantity(history) };
 }
 
-static void make_stock(struct history *history, struct command *command)
+/* Most have the next number of their two shards. */
+static void make_transfer(struct history *history, const struct engine *engine, struct command *command)
+{
+    struct command_transfer *transfer = &command->transfer;
+    const struct engine_transfers *transfers = &engine->transfers;
+    const uint32_t shard = (uint32_t)below(history, 3);
+    const uint32_t last =
+        command->type == COMMAND_GIVE ? transfers->given[shard] : transfers->taken[shard];
+    *transfer = (struct command_transfer){ .item = some_item(history),
+        .quantity = chance(history, 95) ? (uint32_t)below(history, 6)
+                                        : (uint32_t)PICK(history, UNITS_MAX, UINT32_MAX),
+        .number = chance(history, 90) ? last + 1 : (uint32_t)PICK(history, 0, last, last + 2, UINT32_MAX),
+        .channel = some_place(history),
+        .shard = (uint8_t)(chance(history, 97) ? shard
+                                               : PICK(history, SHARDS_MAX - 1, SHARDS_MAX, UINT8_MAX)) };
+}
+
+static void make_stock(struct history *history, const struct engine *engine, struct command *command)
 {
     if (command->type == COMMAND_ADJUST) {
         command->adjust.item = some_item(history);
@@ -261,6 +278,10 @@ static void make_stock(struct history *history, struct command *command)
         command->adjust.delta = chance(history, 95)
             ? (int32_t)below(history, 8) - 3
             : (int32_t)(uint32_t)PICK(history, INT32_MAX, (uint32_t)INT32_MIN, UNITS_MAX);
+        return;
+    }
+    if (command->type == COMMAND_GIVE || command->type == COMMAND_TAKE) {
+        make_transfer(history, engine, command);
         return;
     }
     command->move.item = some_item(history);
@@ -295,9 +316,9 @@ static void make_room(struct history *history, struct command *command)
 static void make_single(struct history *history, const struct engine *engine, struct command *command)
 {
     static const uint8_t mixed[] = { COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE,
-        COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE,
-        COMMAND_SALE, COMMAND_PREHEAT, COMMAND_GATE, COMMAND_USERS, COMMAND_ADJUST, COMMAND_MOVE,
-        COMMAND_ARRIVE, COMMAND_ARRIVE, COMMAND_ADMIT, COMMAND_ASK_MINE, COMMAND_ASK_MINE };
+        COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SETTLE, COMMAND_SALE,
+        COMMAND_PREHEAT, COMMAND_GATE, COMMAND_USERS, COMMAND_ADJUST, COMMAND_MOVE, COMMAND_ARRIVE,
+        COMMAND_ARRIVE, COMMAND_ADMIT, COMMAND_ASK_MINE, COMMAND_ASK_MINE, COMMAND_GIVE, COMMAND_TAKE };
     static const uint8_t operators[] = { COMMAND_GATE, COMMAND_ADJUST, COMMAND_ADJUST, COMMAND_ADJUST,
         COMMAND_ADJUST, COMMAND_ADJUST, COMMAND_ADJUST, COMMAND_MOVE, COMMAND_PREHEAT };
     command->type = history->profile.operators ? operators[below(history, sizeof operators)]
@@ -310,8 +331,9 @@ static void make_single(struct history *history, const struct engine *engine, st
         make_users(history, command);
     else if (command->type == COMMAND_SETTLE)
         make_settle(history, engine, command);
-    else if (command->type == COMMAND_ADJUST || command->type == COMMAND_MOVE)
-        make_stock(history, command);
+    else if (command->type == COMMAND_ADJUST || command->type == COMMAND_MOVE
+        || command->type == COMMAND_GIVE || command->type == COMMAND_TAKE)
+        make_stock(history, engine, command);
     else if (command->type == COMMAND_ARRIVE || command->type == COMMAND_ADMIT)
         make_room(history, command);
     else if (command->type == COMMAND_GATE)

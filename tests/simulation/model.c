@@ -540,7 +540,9 @@ void model_expect(const struct model *model, const struct command *command, stru
     case COMMAND_ASK_TICKET:
     case COMMAND_ASK_COUNTS:
     case COMMAND_ASK_SALE:
-    case COMMAND_ASK_SPEND: /* of many machines only */
+    case COMMAND_ASK_SPEND: /* of many machines only, as these: */
+    case COMMAND_GIVE:
+    case COMMAND_TAKE:
         break;
     }
 }

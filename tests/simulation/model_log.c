@@ -363,7 +363,9 @@ static item_id touched(const struct queue_record *record)
     case COMMAND_ASK_TICKET:
     case COMMAND_ASK_COUNTS:
     case COMMAND_ASK_SALE:
-    case COMMAND_ASK_SPEND: /* of many machines only */
+    case COMMAND_ASK_SPEND: /* of many machines only, as these: */
+    case COMMAND_GIVE:
+    case COMMAND_TAKE:
         break;
     }
     return 0;

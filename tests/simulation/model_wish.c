@@ -71,6 +71,8 @@ bool model_same_wish(const struct command *a, const struct command *b)
     case COMMAND_ASK_COUNTS:
     case COMMAND_ASK_SALE:
     case COMMAND_ASK_SPEND:
+    case COMMAND_GIVE:
+    case COMMAND_TAKE:
         break;
     }
     return false;

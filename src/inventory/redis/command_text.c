@@ -10,6 +10,7 @@
  *   reserve USER KEY ITEM QUANTITY CHANNEL FLAGS WINDOW
  *   settle TICKET STEP TO LET-GO WINDOW COUNT (USER KEY QUANTITY)…
  *   arrive SALE USER                                admit SALE HEAD
+ *   give ITEM CHANNEL QUANTITY TO NUMBER            take ITEM CHANNEL QUANTITY FROM NUMBER
  *   ask-mine ITEM USER      ask-ticket TICKET       ask-counts ITEM       ask-sale SALE
  * and the words of a purchase in a call, where the door has questions: … door MARK MARK-UNTIL REQUESTS WINDOW
  * and after sale … move, where an administrator gave the command: by KEY REQUEST [ACTOR]
@@ -58,6 +59,9 @@ static const struct word settle_words[] = { WORD(settle.ticket, NUMBER), WORD(se
     WORD(settle.waiter_count, NUMBER) };
 static const struct word arrive_words[] = { WORD(arrive.sale, NUMBER), WORD(arrive.user, HEX) };
 static const struct word admit_words[] = { WORD(admit.sale, NUMBER), WORD(admit.head, NUMBER) };
+static const struct word transfer_words[] = { WORD(transfer.item, NUMBER),
+    WORD(transfer.channel, NUMBER), WORD(transfer.quantity, NUMBER), WORD(transfer.shard, NUMBER),
+    WORD(transfer.number, NUMBER) };
 static const struct word mine_words[] = { WORD(ask.item, NUMBER), WORD(ask.user, HEX) };
 static const struct word ticket_words[] = { WORD(ask.ticket, NUMBER) };
 static const struct word counts_words[] = { WORD(ask.item, NUMBER) };
@@ -84,6 +88,8 @@ static const struct shape shapes[] = {
     SHAPE(COMMAND_MOVE, "move", move_words),
     SHAPE(COMMAND_ARRIVE, "arrive", arrive_words),
     SHAPE(COMMAND_ADMIT, "admit", admit_words),
+    SHAPE(COMMAND_GIVE, "give", transfer_words),
+    SHAPE(COMMAND_TAKE, "take", transfer_words),
     SHAPE(COMMAND_ASK_MINE, "ask-mine", mine_words),
     SHAPE(COMMAND_ASK_TICKET, "ask-ticket", ticket_words),
     SHAPE(COMMAND_ASK_COUNTS, "ask-counts", counts_words),

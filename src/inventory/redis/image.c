@@ -127,6 +127,18 @@ static void item_put(struct image *image, const struct engine_item *item, item_i
     image_end(image, SCRIPT_KEY_PART);
 }
 
+static void transfers_put(struct image *image, const struct engine_transfers *transfers)
+{
+    for (uint32_t shard = 0; shard < SHARDS_MAX; shard++) {
+        if (transfers->given[shard] == 0 && transfers->taken[shard] == 0)
+            continue;
+        image_begin(image, "x");
+        text_u64(&image->field, shard);
+        VALUE_NUMBERS(image, transfers->given[shard], transfers->taken[shard]);
+        image_end(image, SCRIPT_KEY_PART);
+    }
+}
+
 /* "<letter><id>:<user>" */
 static void user_begin(struct image *image, const char *letter, uint32_t id, user_id user)
 {
@@ -202,6 +214,7 @@ void image_write(const struct engine *engine, const struct image_head *head, ima
     for (item_id id = 1; id < engine->config.items_max; id++)
         if (engine->items[id].sale != 0)
             item_put(&image, &engine->items[id], id);
+    transfers_put(&image, &engine->transfers);
     for (uint64_t i = 0; i < engine->buyers.rows_end; i++)
         if (engine->buyers.rows[i].scope != 0)
             buyer_put(&image, &engine->buyers, &engine->buyers.rows[i]);

@@ -2,6 +2,7 @@
 #include "inventory/redis/script.h"
 
 #include "contract/command.h"
+#include "contract/ticket_number.h"
 #include "inventory/buyers.h"
 
 const char *const script_key_names[SCRIPT_KEYS] = { ":m", ":u", ":t", ":k", ":log" };
@@ -54,6 +55,7 @@ static const struct constant constants[] = {
     CONSTANT(SETTLE_SOLD),
     CONSTANT(SETTLE_STEPS),
     CONSTANT(SETTLE_WRITE_OFF),
+    CONSTANT(SHARDS_MAX),
     CONSTANT(TICKET_HELD),
     CONSTANT(TICKET_NUMBER_MAX),
     CONSTANT(TICKET_RETURNED),

@@ -5,11 +5,20 @@
 
 #include "base/bytes.h"
 #include "base/random.h"
+#include "contract/ticket_number.h"
 #include "tests/unit/base/unit.h"
 
 #include <string.h>
 
-enum { SAMPLES = 20, PLAIN_SAMPLES = 11, SALE_OF_RETURNS = 17, SETTLE_LET_GO = 18, RECLAIM = 19 };
+enum {
+    SAMPLES = 22,
+    PLAIN_SAMPLES = 11,
+    SALE_OF_RETURNS = 17,
+    SETTLE_LET_GO = 18,
+    RECLAIM = 19,
+    GIVE = 20,
+    TAKE = 21
+};
 
 static void sample_settle(uint32_t which, struct command *command, struct outcome *outcome)
 {
@@ -148,6 +157,16 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
         outcome->applied = RECLAIM_ROWS_MAX;
         outcome->number = UINT32_MAX;
         break;
+    case GIVE:
+    case TAKE:
+        command->type = which == GIVE ? COMMAND_GIVE : COMMAND_TAKE;
+        command->transfer = (struct command_transfer){ .item = 3,
+            .quantity = UINT32_MAX,
+            .number = UINT32_MAX,
+            .channel = CHANNEL_SAFETY,
+            .shard = SHARDS_MAX - 1 };
+        outcome->applied = UNITS_MAX;
+        break;
     default:
         sample_settle(which, command, outcome);
     }
@@ -180,7 +199,7 @@ static void the_sizes_are_those_of_the_format(void **state)
 {
     static const uint32_t sizes[SAMPLES] = { 58, 35, 82, 15, 19 + 8 * USERS_PER_COMMAND, 23, 24, 40,
         69 + 20 * WAITERS_PER_RETURN, 26, 22, 35 + 81, 82 + 17, 15 + 81,
-        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81, 47, 40, 34 };
+        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81, 47, 40, 34, 28, 28 };
     (void)state;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct command command;
@@ -364,7 +383,12 @@ static void values_one_past_their_range_are_refused(void **state)
         { RECLAIM, 22, 4, RECLAIM_ROWS_MAX, RECLAIM_ROWS_MAX + 1 },           /* rows */
         { RECLAIM, 26, 4, RECLAIM_ROWS_MAX, RECLAIM_ROWS_MAX + 1 },           /* forgotten */
         { RECLAIM, 26, 4, 1, 0 },                                             /* forgotten */
-        { 8, 68, 1, WAITERS_PER_RETURN, WAITERS_PER_RETURN + 1 },             /* count */
+        { GIVE, 19, 1, SHARDS_MAX - 1, SHARDS_MAX },                          /* shard */
+        { GIVE, 24, 4, UNITS_MAX, UNITS_MAX + 1 },                            /* given */
+        { GIVE, 24, 4, 1, 0 },                                                /* given */
+        { TAKE, 20, 4, 1, 0 },                                                /* number */
+        { TAKE, 15, 4, UNITS_MAX, 1 },                            /* taken more than there were */
+        { 8, 68, 1, WAITERS_PER_RETURN, WAITERS_PER_RETURN + 1 }, /* count */
     };
     (void)state;
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {

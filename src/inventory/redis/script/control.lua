@@ -209,15 +209,6 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
         return 'ANSWER_DONE c1 a' .. changes
     end
 
-    -- A place where units can lie: where it is kept, and by which name; nil: no such place.
-    local function place_of(item, place)
-        if place == CHANNEL_SAFETY then
-            return item, 'safety'
-        elseif place < CHANNELS_MAX then
-            return item.free, place
-        end
-    end
-
     local function adjust(id, channel, delta)
         local item = item_get(id)
         delta = tonumber(delta)

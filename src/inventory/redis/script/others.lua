@@ -18,6 +18,15 @@ local function item_changed(item)
     end
 end
 
+-- A place where units can lie: where it is kept, and by which name; nil: no such place.
+local function place_of(item, place)
+    if place == CHANNEL_SAFETY then
+        return item, 'safety'
+    elseif place < CHANNELS_MAX then
+        return item.free, place
+    end
+end
+
 local function sale_get(id)
     local sale = sales[id]
     if sale == nil then

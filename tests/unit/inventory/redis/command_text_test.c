@@ -45,6 +45,10 @@ static void each_kind_is_read_as_it_is_written(void **state)
     same_again("settle 18446744073709551615 255 255 0 0 0");
     same_again("arrive 1 0000000000000001");
     same_again("admit 1 4294967295");
+    same_again("give 5 255 4294967295 31 1");
+    assert_true(command.transfer.quantity == UINT32_MAX && command.transfer.shard == 31);
+    same_again("take 5 0 1 255 4294967295");
+    assert_true(command.transfer.item == 5 && command.transfer.number == UINT32_MAX);
     same_again("ask-mine 5 0000000000000001");
     same_again("ask-ticket 7");
     same_again("ask-counts 5");
@@ -56,9 +60,10 @@ static void nothing_else_is_read(void **state)
     (void)state;
     static const char *const bad[] = { "", " ", "gate", "gate 1", "gate 1 1 ", " gate 1 1",
         "gate 1 1 1", "gate  1 1", "gate 01 1", "gate -1 1", "gate 1 256", "gate 4294967296 1",
-        "Gate 1 1", "close 1 1", "reclaim 1 1 1", "gate 1 1 by 0 0", "gate 1 1 by 0000000000000001",
-        "gate 1 1 by 0 0 a b", "gate 1 1 of 0000000000000001 0", "ask-sale 1 by 0000000000000001 0",
-        "arrive 1 1", "arrive 1 0000000000000000", "arrive 1 000000000000000A",
+        "Gate 1 1", "close 1 1", "give 5 0 1 0", "give 5 0 1 0 1 by 0000000000000001 0",
+        "reclaim 1 1 1", "gate 1 1 by 0 0", "gate 1 1 by 0000000000000001", "gate 1 1 by 0 0 a b",
+        "gate 1 1 of 0000000000000001 0", "ask-sale 1 by 0000000000000001 0", "arrive 1 1",
+        "arrive 1 0000000000000000", "arrive 1 000000000000000A",
         "sale 1 3 1 281474976710656 1 0 0 0 0", "sale 1 3 1 2 2 0 0 0 0", "users 1 0 1",
         "users 1 0 0 0000000000000001", "users 1 0 13 0 0 0 0 0 0 0 0 0 0 0 0 0",
         "settle 7 1 0 1 60000 1", "settle 7 1 0 1 0 5 0 0 1 0 0 1 0 0 1 0 0 1 0 0 1",
