@@ -29,6 +29,7 @@ struct part_state {
     uint32_t part;
     uint32_t epoch; /* 0: it was never opened */
     uint64_t seq;   /* the last record that is kept */
+    uint32_t shards; /* of its sale, the same in all its partitions, always; 0: this one is not there */
 };
 
 /* A switch that an operator has turned (funnel/switches.h). On many machines it is kept, and all processes
@@ -65,11 +66,12 @@ struct cluster_store_ops {
     /* Those with a number above `after`, in their order. */
     enum status (*parts)(
         struct order_store *, uint32_t after, struct part_state *, uint32_t max, uint32_t *count);
-    /* It is needed: its row is made, if there is none, and a worker will open it. STATUS_BAD_INPUT: as
-     * epoch_raise. */
+    /* It is needed. If its sale has no partitions yet, all of them are made at one moment, one for each of
+     * its shards (struct sale), and workers will open them; later edits of the sale make no further ones. A
+     * sale that the database does not have gets this partition only. STATUS_BAD_INPUT: as epoch_raise. */
     enum status (*part_want)(struct order_store *, uint32_t part);
     /* The partition is opened anew: its epoch becomes from + 1. STATUS_CONFLICT: it is not `from` (any more).
-     * STATUS_BAD_INPUT: partition 0, or no epoch is left. */
+     * STATUS_BAD_INPUT: partition 0, or no epoch is left. STATUS_NOT_FOUND: its sale has fewer shards. */
     enum status (*epoch_raise)(struct order_store *, uint32_t part, uint32_t from);
 
     /* What `apply` does, and keeps the entry of these records in the same transaction. STATUS_CONFLICT: the

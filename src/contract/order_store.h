@@ -141,6 +141,7 @@ struct sale {
     bool pass_once;      /* a pass is good for one request */
     uint32_t drop_percent; /* of all users are told "too popular" for the whole sale, by a keyed hash */
     uint32_t pace_per_s; /* purchases of each item that reach the inventory in a second; 0: all */
+    uint32_t shards;     /* partitions that decide it, 1 to SHARDS_MAX; 0 in a new one: 1 */
     bool published;      /* visible to the public */
     bool archived;       /* over and put away: in no list any more */
     uint8_t gate;        /* enum gate, as last seen in the log */
@@ -362,7 +363,8 @@ struct order_store_ops {
      * inserted. */
     enum status (*sale_insert_with_items)(
         struct order_store *, struct sale *, struct item *items, uint32_t count);
-    /* Title, schedule, limits, published, archived, the name of the beacon. */
+    /* Title, schedule, limits, published, archived, shards, the name of the beacon. STATUS_CONFLICT: the
+     * partitions of the sale were made with another number of shards, and nothing has changed. */
     enum status (*sale_update)(struct order_store *, const struct sale *);
     /* From BEACON_OPEN only; the beacon fields of the sale but its name. STATUS_CONFLICT: decided
      * already, or no beacon is named; nothing has changed. */

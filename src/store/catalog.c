@@ -10,7 +10,7 @@ enum { NUMBER_TRIES_MAX = 64 }; /* so many others may insert at the same time */
     "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
     " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
     "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms, terms_lsn," \
-    " cooldown_s, return_draw_ms, archived, start_draw_ms, room_message, texts"
+    " cooldown_s, return_draw_ms, archived, start_draw_ms, room_message, texts, shards"
 
 static const char products_list[] =
     "SELECT " PRODUCT_COLUMNS " FROM products WHERE id > ?1 ORDER BY id LIMIT ?2";
@@ -19,10 +19,8 @@ static const char sale_insert[] =
     " beacon_until_ms, title, start_ms, end_ms, limit_per_user, eligible_only, published,"
     " preheat_at_ms, one_open_order, details_required, human_check, waiting_room, pass_once,"
     " drop_percent, pace_per_s, beacon_name, terms_lsn, archived, cooldown_s, return_draw_ms,"
-    " start_draw_ms, room_message, texts) VALUES(?1, 0, 0, 0, '', 0, 0, ?2, ?3, ?4, ?5, ?6, ?7, "
-    "?8, ?9,"
-    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,"
-    " ?23)"
+    " start_draw_ms, room_message, texts, shards) VALUES(?1, 0, 0, 0, '', 0, 0, ?2, ?3, ?4, ?5,"
+    " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"
     " ON CONFLICT(id) DO NOTHING";
 static const char sale_update[] =
     "UPDATE sales SET title = ?2, start_ms = ?3, end_ms = ?4, limit_per_user = ?5,"
@@ -31,7 +29,7 @@ static const char sale_update[] =
     " drop_percent = ?14, pace_per_s = ?15, beacon_name = ?16, terms_lsn = CASE WHEN terms_lsn > "
     "?17 THEN terms_lsn ELSE ?17 END,"
     " archived = ?18, cooldown_s = ?19, return_draw_ms = ?20, start_draw_ms = ?21,"
-    " room_message = ?22, texts = ?23 WHERE id = ?1";
+    " room_message = ?22, texts = ?23, shards = ?24 WHERE id = ?1";
 static const char sales_list[] =
     "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2";
 static const char sales_due_list[] =
@@ -134,19 +132,19 @@ static enum status sale_write(
             U64(sale->human_check), U64(sale->waiting_room), U64(sale->pass_once),
             U64(sale->drop_percent), U64(sale->pace_per_s), TEXT(sale->beacon_name),
             U64(sale->terms_lsn), U64(sale->archived), U64(sale->cooldown_s), U64(sale->return_draw_ms),
-            U64(sale->start_draw_ms), TEXT(sale->room_message), TEXT(sale->texts)),
+            U64(sale->start_draw_ms), TEXT(sale->room_message), TEXT(sale->texts), U64(sale->shards)),
         none);
 }
 
 static const struct sql_columns sale_columns = COLUMNS(sale, FIELD(sale, id), FIELD(sale, title),
     FIELD(sale, start_ms), FIELD(sale, end_ms), FIELD(sale, limit_per_user),
-    FIELD(sale, eligible_only), FIELD(sale, published), FIELD(sale, gate),
-    FIELD(sale, preheat_at_ms), FIELD(sale, one_open_order), FIELD(sale, details_required),
-    FIELD(sale, human_check), FIELD(sale, waiting_room), FIELD(sale, pass_once),
-    FIELD(sale, drop_percent), FIELD(sale, pace_per_s), FIELD(sale, beacon_name),
-    FIELD(sale, beacon_value), FIELD(sale, beacon_state), FIELD(sale, beacon_until_ms),
-    FIELD(sale, terms_lsn), FIELD(sale, cooldown_s), FIELD(sale, return_draw_ms),
-    FIELD(sale, archived), FIELD(sale, start_draw_ms), FIELD(sale, room_message), FIELD(sale, texts));
+    FIELD(sale, eligible_only), FIELD(sale, published), FIELD(sale, gate), FIELD(sale, preheat_at_ms),
+    FIELD(sale, one_open_order), FIELD(sale, details_required), FIELD(sale, human_check),
+    FIELD(sale, waiting_room), FIELD(sale, pass_once), FIELD(sale, drop_percent),
+    FIELD(sale, pace_per_s), FIELD(sale, beacon_name), FIELD(sale, beacon_value),
+    FIELD(sale, beacon_state), FIELD(sale, beacon_until_ms), FIELD(sale, terms_lsn),
+    FIELD(sale, cooldown_s), FIELD(sale, return_draw_ms), FIELD(sale, archived),
+    FIELD(sale, start_draw_ms), FIELD(sale, room_message), FIELD(sale, texts), FIELD(sale, shards));
 
 static enum status sale_write_new(struct store *store, uint64_t id, const void *row)
 {
@@ -155,6 +153,7 @@ static enum status sale_write_new(struct store *store, uint64_t id, const void *
 
 enum status store_sale_insert(struct order_store *handle, struct sale *sale)
 {
+    sale->shards += sale->shards == 0;
     const enum status status =
         numbered_insert(store_of(handle), STORE_SALES, sale_write_new, sale, &sale->id);
     if (status == STATUS_OK)
@@ -162,9 +161,23 @@ enum status store_sale_insert(struct order_store *handle, struct sale *sale)
     return status;
 }
 
+static enum status sale_update_try(struct store *store, const struct sale *sale)
+{
+    enum status status = store_begin(store);
+    if (status == STATUS_OK)
+        status = store_shards_take(store, sale->id, sale->shards);
+    if (status == STATUS_OK)
+        status = sale_write(store, sale_update, sale->id, sale, STATUS_NOT_FOUND);
+    return store_end(store, status);
+}
+
 enum status store_sale_update(struct order_store *handle, const struct sale *sale)
 {
-    return sale_write(store_of(handle), sale_update, sale->id, sale, STATUS_NOT_FOUND);
+    struct store_tries tries = { 0 };
+    enum status status;
+    STORE_TRIES (store_of(handle), &tries, &status)
+        status = sale_update_try(store_of(handle), sale);
+    return status;
 }
 
 enum status store_sale_beacon(struct order_store *handle, const struct sale *sale)

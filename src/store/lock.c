@@ -43,8 +43,7 @@ enum status store_part_take(struct store *store, uint32_t part, struct position 
     enum status status = part_read(store, position);
     if (status != STATUS_NOT_FOUND)
         return status;
-    status = sql_do(store, "INSERT INTO parts(part, seq) VALUES(?1, 0) ON CONFLICT(part) DO NOTHING",
-        VALUES(U64(part)));
+    status = store_parts_make(store, part);
     return status == STATUS_OK ? part_read(store, position) : status;
 }
 

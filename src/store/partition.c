@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store/partition.c: the epoch of a partition, which fences its log, and the entries of that log
- * (contract/cluster_store.h). */
+/* store/partition.c: the partitions of a sale, the epoch of each, which fences its log, and the entries of
+ * that log (contract/cluster_store.h).
+ *
+ * A sale gets all its partitions in one transaction, which locks the sale's row first. Whoever makes them at
+ * the same time, or changes the sale's number of shards, waits for that row, and looks for the partitions
+ * after it has it (READ COMMITTED: each statement sees what is committed when it begins). */
 #include "contract/ticket_number.h"
 #include "store/cluster.h"
 #include "store/parts.h"
@@ -25,14 +29,15 @@ const char store_cluster_tables[] =
     "  PRIMARY KEY(name, item)"
     ") STRICT;";
 
-static const struct sql_columns part_columns =
-    COLUMNS(part_state, FIELD(part_state, part), FIELD(part_state, epoch), FIELD(part_state, seq));
+#define PART_COLUMNS "part, epoch, seq, shards"
+static const struct sql_columns part_columns = COLUMNS(part_state, FIELD(part_state, part),
+    FIELD(part_state, epoch), FIELD(part_state, seq), FIELD(part_state, shards));
 
 enum status store_part_state(struct order_store *handle, uint32_t part, struct part_state *state)
 {
     *state = (struct part_state){ .part = part };
     const enum status status = sql_one(store_of(handle),
-        "SELECT part, epoch, seq FROM parts WHERE part = ?1", VALUES(U64(part)), &part_columns, state);
+        "SELECT " PART_COLUMNS " FROM parts WHERE part = ?1", VALUES(U64(part)), &part_columns, state);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* nobody has opened it yet */
 }
 
@@ -40,7 +45,7 @@ enum status store_parts_list(struct order_store *handle, uint32_t after, struct 
     uint32_t max, uint32_t *count)
 {
     return sql_rows(store_of(handle),
-        "SELECT part, epoch, seq FROM parts WHERE part > ?1 ORDER BY part LIMIT ?2",
+        "SELECT " PART_COLUMNS " FROM parts WHERE part > ?1 ORDER BY part LIMIT ?2",
         VALUES(U64(after), U64(max)), &part_columns, PAGE(states, max, count));
 }
 
@@ -49,12 +54,77 @@ static bool part_has_epochs(uint32_t part)
     return part != PART_EMBEDDED && part <= PART_MAX;
 }
 
+/* With how many shards the partitions of the sale were made. STATUS_NOT_FOUND: they were not. */
+static enum status shards_made(struct store *store, sale_id sale, uint64_t *shards)
+{
+    return sql_number(store, "SELECT shards FROM parts WHERE part = ?1",
+        VALUES(U64(part_of_sale(sale, 0))), shards);
+}
+
+static enum status shards_lock(struct store *store, sale_id sale, uint64_t *shards)
+{
+    return sql_number(
+        store, "SELECT shards FROM sales WHERE id = ?1 FOR UPDATE", VALUES(U64(sale)), shards);
+}
+
+enum status store_shards_take(struct store *store, sale_id sale, uint32_t shards)
+{
+    uint64_t before = 0, made = 0;
+    enum status status = shards_lock(store, sale, &before);
+    if (status != STATUS_OK || before == shards)
+        return status;
+    status = shards_made(store, sale, &made);
+    if (status == STATUS_NOT_FOUND)
+        return STATUS_OK;
+    return status == STATUS_OK && made != shards ? STATUS_CONFLICT : status;
+}
+
+/* `taken`: the answer if it is there. */
+static enum status part_insert(struct store *store, uint32_t part, uint64_t shards, enum status taken)
+{
+    return sql_do_one(store,
+        "INSERT INTO parts(part, seq, shards) VALUES(?1, 0, ?2) ON CONFLICT(part) DO NOTHING",
+        VALUES(U64(part), U64(shards)), taken);
+}
+
+enum status store_parts_make(struct store *store, uint32_t part)
+{
+    const sale_id sale = part_sale(part);
+    uint64_t shards = 0, made = 0;
+    enum status status = shards_lock(store, sale, &shards);
+    if (status == STATUS_NOT_FOUND)
+        return part_insert(store, part, 1, STATUS_OK);
+    if (status == STATUS_OK)
+        status = shards_made(store, sale, &made);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    status = STATUS_OK;
+    for (uint32_t shard = 0; shard < shards && status == STATUS_OK; shard++)
+        status = part_insert(store, part_of_sale(sale, shard), shards, STATUS_CONFLICT);
+    return status == STATUS_CONFLICT ? store_conflict(store) : status;
+}
+
+static enum status want_try(struct store *store, uint32_t part)
+{
+    enum status status = store_begin(store);
+    if (status == STATUS_OK)
+        status = store_parts_make(store, part);
+    return store_end(store, status);
+}
+
 enum status store_part_want(struct order_store *handle, uint32_t part)
 {
+    struct store *store = store_of(handle);
+    struct store_tries tries = { .repeatable = true };
+    struct part_state state;
     if (!part_has_epochs(part))
         return STATUS_BAD_INPUT;
-    return sql_do(store_of(handle),
-        "INSERT INTO parts(part, seq) VALUES(?1, 0) ON CONFLICT(part) DO NOTHING", VALUES(U64(part)));
+    enum status status = store_part_state(handle, part, &state); /* what is there needs no lock */
+    if (status != STATUS_OK || state.shards != 0)
+        return status;
+    STORE_TRIES (store, &tries, &status)
+        status = want_try(store, part);
+    return status;
 }
 
 static enum status raise_try(struct store *store, uint32_t part, uint32_t from)

@@ -91,14 +91,15 @@ enum status store_conflict(struct store *);
  *   3. orders, by ticket   their state; their payments and refunds; their details
  *   4. a user's counter, as it is written; a repair locks it before
  *   5. audit_head       the chain
- * and then reads. A group locks its items at its end, because it does not know them before, but for those
+ * and then reads. The row of a sale is locked before its partitions are made, and before its number of shards
+ * changes: both look then whether there are partitions. A group locks its items at its end, because it does not know them before, but for those
  * that somebody waits for. Single statements lock what they change; they need no other lock. Where two meet
  * in another order, the database ends one of them and store_again repeats it.
  * All do nothing where one connection writes (SQLite). An order or payment that the lock did not find counts
  * as not there, even if it is by now: STATUS_NOT_FOUND, or 0 in a list. */
 bool store_locks(const struct store *);
 /* Locks the row of a partition, which is made if there is none, and tells where its log stands; tells
- * it also where nothing is locked. */
+ * it also where nothing is locked. STATUS_NOT_FOUND: its sale has fewer shards. */
 MUST_CHECK enum status store_part_take(struct store *, uint32_t part, struct position *);
 MUST_CHECK enum status store_parts_lock(struct store *); /* of all */
 MUST_CHECK enum status store_item_lock(struct store *, item_id);
@@ -113,6 +114,13 @@ MUST_CHECK enum status store_payment_lock(struct store *, uint64_t id, bool move
 MUST_CHECK enum status store_reference_lock(struct store *, const char *reference);
 MUST_CHECK enum status store_counter_lock(struct store *, uint64_t scope, user_id);
 MUST_CHECK enum status store_audit_lock(struct store *);
+
+/* partition.c: inside of a transaction. Makes the partitions of this one's sale, if it has none; of a sale
+ * that is not there only this one. */
+MUST_CHECK enum status store_parts_make(struct store *, uint32_t part);
+/* Locks the row of a sale, before its shards become so many. STATUS_CONFLICT: its partitions were made with
+ * another number. STATUS_NOT_FOUND: no such sale. */
+MUST_CHECK enum status store_shards_take(struct store *, sale_id, uint32_t shards);
 
 /* group.c */
 MUST_CHECK enum status store_group_enter(struct store *); /* before a part, while grouping */

@@ -60,6 +60,7 @@ static const char tables_core[] =
     "  archived INTEGER NOT NULL DEFAULT 0 CHECK(archived IN (0, 1)),"
     "  room_message TEXT NOT NULL DEFAULT '',"
     "  texts TEXT NOT NULL DEFAULT '',"
+    "  shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32),"
     "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
     "  CHECK(beacon_state = 0 OR beacon_name <> '')"
     ") STRICT;" STORE_SALES_NOT_ENDED "CREATE TABLE items("
@@ -133,14 +134,15 @@ static const char tables_logs[] =
     "CREATE TABLE parts("
     "  part INTEGER PRIMARY KEY CHECK(part BETWEEN 0 AND 1048575),"
     "  seq INTEGER NOT NULL CHECK(seq BETWEEN 0 AND 8796093022207),"
-    "  epoch INTEGER NOT NULL DEFAULT 0 CHECK(epoch BETWEEN 0 AND 4095)"
+    "  epoch INTEGER NOT NULL DEFAULT 0 CHECK(epoch BETWEEN 0 AND 4095),"
+    "  shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32)"
     ") STRICT;"
     "CREATE TABLE store_identity("
     "  id INTEGER PRIMARY KEY CHECK(id = 1),"
     "  data_id INTEGER NOT NULL,"
     "  secret_check INTEGER NOT NULL DEFAULT 0" /* hash of the master secret; 0: not known yet */
     ") STRICT;";
-static_assert(PART_MAX == 1048575 && SEQ_MAX == 8796093022207, "parts checks them, too");
+static_assert(PART_MAX == 1048575 && SEQ_MAX == 8796093022207 && SHARDS_MAX == 32, "checked above, too");
 
 static const char tables_orders[] =
     "CREATE TABLE orders("
@@ -221,7 +223,13 @@ static const char *const step_14[] = {
     switches_14,
     NULL,
 };
-const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14, NULL };
+static const char *const step_15[] = {
+    "ALTER TABLE sales ADD COLUMN shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32)",
+    "ALTER TABLE parts ADD COLUMN shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32)",
+    NULL,
+};
+const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
+    step_15, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

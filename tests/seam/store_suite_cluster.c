@@ -94,7 +94,7 @@ static void the_time_of_the_database_goes_on(void **state)
 
 static struct part_state part_of(struct fixture *f, uint32_t part)
 {
-    struct part_state found = { 9, 9, 9 };
+    struct part_state found = { 9, 9, 9, 9 };
     assert_int_equal(cluster(f)->part(f->store, part, &found), STATUS_OK);
     return found;
 }
@@ -320,12 +320,165 @@ static void partitions_are_listed_and_one_that_is_wanted_is_made_once(void **sta
     assert_int_equal(count, 2);
     assert_true(states[0].part == PART && states[0].epoch == 1 && states[0].seq == 0);
     assert_true(states[1].part == PART + 2 && states[1].epoch == 0 && states[1].seq == 0);
+    assert_true(states[0].shards == 1 && states[1].shards == 1); /* of no sale that is known */
     assert_int_equal(cluster(f)->parts(f->store, PART_EMBEDDED, states, 1, &count), STATUS_OK);
     assert_int_equal(count, 1);
     assert_int_equal(cluster(f)->parts(f->store, PART, states, 4, &count), STATUS_OK);
     assert_true(count == 1 && states[0].part == PART + 2);
     assert_int_equal(cluster(f)->part_want(f->store, PART_EMBEDDED), STATUS_BAD_INPUT);
     assert_int_equal(cluster(f)->part_want(f->store, PART_MAX + 1), STATUS_BAD_INPUT);
+}
+
+/* ---- shards ---- */
+
+static enum status shards_set(struct order_store *store, sale_id id, uint32_t shards)
+{
+    struct sale sale;
+    const enum status status = store->ops->sale_get(store, id, &sale);
+    sale.shards = shards;
+    return status == STATUS_OK ? store->ops->sale_update(store, &sale) : status;
+}
+
+static uint32_t shards_of(struct fixture *f, sale_id id)
+{
+    struct sale sale;
+    assert_int_equal(ops(f)->sale_get(f->store, id, &sale), STATUS_OK);
+    return sale.shards;
+}
+
+static enum status want(struct fixture *f, sale_id sale, uint32_t shard)
+{
+    return cluster(f)->part_want(f->store, part_of_sale(sale, shard));
+}
+
+/* From this sale on, read at one moment: each has as many partitions as each of them says. */
+static void no_sale_has_some_of_its_partitions(struct fixture *f, sale_id sale)
+{
+    struct part_state states[4 * SHARDS_MAX];
+    uint32_t count = 0;
+    assert_int_equal(
+        cluster(f)->parts(f->store, part_of_sale(sale, 0) - 1, states, 4 * SHARDS_MAX, &count), STATUS_OK);
+    for (uint32_t i = 0; i < count;) {
+        const uint32_t shards = states[i].shards;
+        assert_in_range(shards, 1, SHARDS_MAX);
+        for (uint32_t shard = 0; shard < shards; shard++, i++) {
+            assert_true(i < count && states[i].shards == shards);
+            assert_int_equal(states[i].part, part_of_sale(part_sale(states[i].part), shard));
+        }
+    }
+}
+
+static void the_partitions_of_a_sale_are_made_together_and_once(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(shards_set(f->store, f->sale, 3), STATUS_OK);
+    assert_int_equal(part_of(f, part_of_sale(f->sale, 0)).shards, 0);
+    for (uint32_t shard = 2; shard < 5; shard++) { /* also for one that it does not have */
+        assert_int_equal(want(f, f->sale, shard), STATUS_OK);
+        no_sale_has_some_of_its_partitions(f, f->sale);
+        assert_int_equal(part_of(f, part_of_sale(f->sale, 0)).shards, 3);
+        assert_int_equal(part_of(f, part_of_sale(f->sale, 3)).shards, 0);
+    }
+    assert_int_equal(cluster(f)->epoch_raise(f->store, part_of_sale(f->sale, 2), 0), STATUS_OK);
+    assert_int_equal(cluster(f)->epoch_raise(f->store, part_of_sale(f->sale, 3), 0), STATUS_NOT_FOUND);
+    suite_restart(f);
+    assert_int_equal(part_of(f, part_of_sale(f->sale, 1)).epoch, 0);
+    assert_int_equal(part_of(f, part_of_sale(f->sale, 2)).epoch, 1);
+    no_sale_has_some_of_its_partitions(f, f->sale);
+}
+
+static void one_that_is_opened_before_it_was_wanted_brings_the_others(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(shards_set(f->store, f->sale, 2), STATUS_OK);
+    (void)cluster(f);
+    assert_int_equal(cluster(f)->epoch_raise(f->store, part_of_sale(f->sale, 1), 0), STATUS_OK);
+    no_sale_has_some_of_its_partitions(f, f->sale);
+    assert_int_equal(part_of(f, part_of_sale(f->sale, 0)).shards, 2);
+}
+
+static void shards_change_until_the_partitions_are_made(void **state)
+{
+    struct fixture *f = *state;
+    (void)cluster(f);
+    assert_int_equal(shards_of(f, f->sale), 1);
+    assert_int_equal(shards_set(f->store, f->sale, SHARDS_MAX), STATUS_OK);
+    assert_int_equal(shards_set(f->store, f->sale, SHARDS_MAX + 1), STATUS_REFUSED);
+    assert_int_equal(shards_set(f->store, f->sale, 0), STATUS_REFUSED);
+    assert_int_equal(shards_of(f, f->sale), SHARDS_MAX);
+    assert_int_equal(want(f, f->sale, 0), STATUS_OK);
+    no_sale_has_some_of_its_partitions(f, f->sale);
+    assert_int_equal(shards_set(f->store, f->sale, SHARDS_MAX - 1), STATUS_CONFLICT);
+    assert_int_equal(shards_of(f, f->sale), SHARDS_MAX);
+    assert_int_equal(shards_set(f->store, f->sale, SHARDS_MAX), STATUS_OK);
+    assert_int_equal(want(f, f->sale, 0), STATUS_OK);
+    assert_int_equal(part_of(f, part_of_sale(f->sale, SHARDS_MAX - 1)).shards, SHARDS_MAX);
+    assert_int_equal(shards_set(f->store, f->sale + 1, 2), STATUS_NOT_FOUND);
+}
+
+enum { RACES = 60 };
+
+struct racer {
+    struct order_store *store;
+    pthread_barrier_t *start;
+    sale_id first;
+    enum status worst;
+};
+
+static void *want_each(void *context)
+{
+    struct racer *racer = context;
+    for (sale_id i = 0; i < RACES; i++) {
+        (void)pthread_barrier_wait(racer->start);
+        const enum status status =
+            racer->store->ops->cluster->part_want(racer->store, part_of_sale(racer->first + i, i % 3));
+        racer->worst = status == STATUS_OK ? racer->worst : status;
+    }
+    return NULL;
+}
+
+static sale_id sales_add(struct fixture *f)
+{
+    sale_id first = 0;
+    for (uint32_t i = 0; i < RACES; i++) {
+        struct sale sale = { .title = "Race", .start_ms = 1, .end_ms = 2 };
+        assert_int_equal(ops(f)->sale_insert(f->store, &sale), STATUS_OK);
+        first = i == 0 ? sale.id : first;
+    }
+    return first;
+}
+
+/* One edits each sale and wants it then, while the other wants it: whoever comes first, the partitions are
+ * those that the sale says. */
+static void an_edit_and_two_who_want_a_sale_at_once_agree(void **state)
+{
+    struct fixture *f = *state;
+    pthread_barrier_t start;
+    struct racer there = { .start = &start };
+    pthread_t thread;
+    uint32_t edited = 0;
+    (void)cluster(f);
+    assert_int_equal(ops(f)->writer_open(f->store, &there.store), STATUS_OK);
+    if (there.store == NULL)
+        skip(); /* this database has one connection that writes */
+    there.first = sales_add(f);
+    assert_int_equal(pthread_barrier_init(&start, NULL, 2), 0);
+    assert_int_equal(pthread_create(&thread, NULL, want_each, &there), 0);
+    for (sale_id sale = there.first; sale < there.first + RACES; sale++) {
+        (void)pthread_barrier_wait(&start);
+        const enum status status = sale % 2 == 0 ? STATUS_OK : shards_set(f->store, sale, 2 + sale % 7);
+        assert_true(status == STATUS_OK || status == STATUS_CONFLICT);
+        edited += sale % 2 != 0 && status == STATUS_OK;
+        assert_int_equal(want(f, sale, 0), STATUS_OK);
+        no_sale_has_some_of_its_partitions(f, sale);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    there.store->ops->close(there.store);
+    pthread_barrier_destroy(&start);
+    assert_int_equal(there.worst, STATUS_OK);
+    for (sale_id sale = there.first; sale < there.first + RACES; sale++)
+        assert_int_equal(part_of(f, part_of_sale(sale, 0)).shards, shards_of(f, sale));
+    print_message("%u of %u edits came first\n", edited, RACES / 2);
 }
 
 /* ---- switches ---- */
@@ -376,6 +529,10 @@ int suite_run_cluster(void)
         SUITE_RULE(an_epoch_is_raised_by_one_and_only_from_what_it_is),
         SUITE_RULE(two_who_raise_an_epoch_at_once_never_both_succeed),
         SUITE_RULE(partitions_are_listed_and_one_that_is_wanted_is_made_once),
+        SUITE_RULE(the_partitions_of_a_sale_are_made_together_and_once),
+        SUITE_RULE(one_that_is_opened_before_it_was_wanted_brings_the_others),
+        SUITE_RULE(shards_change_until_the_partitions_are_made),
+        SUITE_RULE(an_edit_and_two_who_want_a_sale_at_once_agree),
         SUITE_RULE(records_and_their_entry_are_kept_together),
         SUITE_RULE(records_of_another_epoch_are_not_kept),
         SUITE_RULE(an_entry_told_again_changes_nothing_and_another_is_refused),

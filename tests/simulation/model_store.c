@@ -218,6 +218,7 @@ static enum status model_sale_insert(struct order_store *store, struct sale *sal
     MODEL_ROOM(model, sales, 1);
     sale->id = model->at.sales + 1;
     sale->gate = GATE_SCHEDULED;
+    sale->shards += sale->shards == 0;
     model->sales[model->at.sales++] = (struct model_sale){ .sale = *sale };
     return STATUS_OK;
 }

@@ -20,7 +20,7 @@
 #include "tests/simulation/cluster/db.h"
 #include "tests/simulation/cluster/process.h"
 
-enum { GATEWAYS = 3, WORKERS = 3, SALES_MAX = 2, ITEMS_PER_SALE = 2, PUMP_PORT = 1 };
+enum { GATEWAYS = 3, WORKERS = 3, SALES_MAX = DB_SALES_MAX, ITEMS_PER_SALE = 2, PUMP_PORT = 1 };
 #define CLUSTER_DATA_ID UINT64_C(0x1d0a7a1d0a7a1d0a)
 
 struct gateway {

@@ -18,15 +18,24 @@ struct db_part *db_part(uint32_t part)
     return NULL;
 }
 
-struct db_part *db_part_make(uint32_t part)
+static void part_add(uint32_t part, uint32_t shards)
 {
-    struct db_part *found = db_part(part);
-    if (found != NULL)
-        return found;
+    if (db_part(part) != NULL)
+        return;
     invariant(db.part_count < DB_PARTS);
-    found = &db.parts[db.part_count++];
-    *found = (struct db_part){ .state = { .part = part } };
-    return found;
+    db.parts[db.part_count++] = (struct db_part){ .state = { .part = part, .shards = shards } };
+}
+
+void db_parts_make(uint32_t part)
+{
+    const sale_id sale = part_sale(part);
+    const uint32_t shards = sale <= DB_SALES_MAX ? db.shards[sale] : 0;
+    invariant(shards <= DB_SHARDS_MAX);
+    if (shards == 0)
+        part_add(part, 1);
+    else if (db_part(part_of_sale(sale, 0)) == NULL)
+        for (uint32_t shard = 0; shard < shards; shard++)
+            part_add(part_of_sale(sale, shard), shards);
 }
 
 static struct db_order *order_find(ticket_number ticket)
@@ -242,6 +251,8 @@ bool db_order_move(uint32_t index, enum order_event event, bool to_safety)
 void db_start(struct random *random)
 {
     db = (struct db){ .random = random };
+    for (sale_id sale = 1; sale <= DB_SALES_MAX; sale++)
+        db.shards[sale] = 1;
 }
 
 void db_stop(void)

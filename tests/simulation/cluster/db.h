@@ -10,7 +10,9 @@
 #include "tests/simulation/cluster/process.h"
 
 enum {
-    DB_PARTS = 2,
+    DB_SALES_MAX = 2,
+    DB_SHARDS_MAX = 4,
+    DB_PARTS = DB_SALES_MAX * DB_SHARDS_MAX,
     DB_ORDERS_MAX = 1024,
     DB_ITEMS_MAX = 8,
     DB_EVENTS_MAX = 2048,
@@ -51,6 +53,7 @@ struct db_event {
 };
 
 struct db {
+    uint32_t shards[DB_SALES_MAX + 1]; /* of each sale, as an operator has set it; 0: no such sale */
     struct db_part parts[DB_PARTS];
     uint32_t part_count;
     struct db_item items[DB_ITEMS_MAX];

@@ -118,7 +118,10 @@ static enum status entry_apply(const struct journal_entry *entry,
 
 static enum status epoch_apply(uint32_t number, uint32_t from)
 {
-    struct db_part *part = db_part_make(number);
+    db_parts_make(number);
+    struct db_part *part = db_part(number);
+    if (part == NULL)
+        return STATUS_NOT_FOUND;
     if (part->state.epoch != from)
         return STATUS_CONFLICT;
     part->state.epoch = from + 1;
@@ -268,7 +271,7 @@ static enum status op_part_want(struct order_store *store, uint32_t part)
 {
     if (!reached(store))
         return STATUS_AWAY;
-    (void)db_part_make(part);
+    db_parts_make(part);
     return write_answered(store, STATUS_OK);
 }
 

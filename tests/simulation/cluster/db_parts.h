@@ -6,7 +6,8 @@
 #include "contract/ticket_number.h"
 #include "tests/simulation/cluster/db.h"
 
-struct db_part *db_part_make(uint32_t part);
+/* As store_parts_make: all partitions of its sale at once, if it has none. */
+void db_parts_make(uint32_t part);
 void db_record_apply(struct db_part *part, const struct queue_record *record, uint32_t epoch);
 void db_late_forget(void);
 

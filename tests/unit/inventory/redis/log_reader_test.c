@@ -34,7 +34,7 @@ static enum status played_parts(struct order_store *store, uint32_t after,
         return STATUS_AWAY;
     for (uint32_t i = 0; i < played.parts && *count < max; i++)
         if (PART + i > after)
-            states[(*count)++] = (struct part_state){ PART + i, played.epoch[i], played.seq[i] };
+            states[(*count)++] = (struct part_state){ PART + i, played.epoch[i], played.seq[i], 1 };
     return STATUS_OK;
 }
 
