@@ -223,11 +223,12 @@ static enum closing redis_judge(struct owned *owned)
     return CLOSING_NONE;
 }
 
+/* Wins wait to be told: after some were written the stream is read again at once. */
 static uint64_t wait_next(struct owned *owned, const struct order_writer_progress *progress)
 {
     if (progress->state != ORDER_WRITER_IDLE || progress->records > 0) {
         owned->idle_ms = 0;
-        return progress->wait_ms;
+        return progress->state == ORDER_WRITER_IDLE ? 0 : progress->wait_ms;
     }
     owned->idle_ms = owned->idle_ms == 0 ? 5 : 2 * owned->idle_ms;
     if (owned->idle_ms > OWNED_IDLE_MS_MAX)
