@@ -6,6 +6,7 @@
 #include "base/span.h"
 #include "config/image_origins.h"
 #include "config/test_mode.h"
+#include "contract/types.h"
 #include "edge/forwarded.h"
 #include "outgoing/verdict.h"
 
@@ -144,6 +145,14 @@ static const char *one_machine_wrong(const struct config *config)
                                                  "data.folder";
 }
 
+static uint32_t channels_count(const struct config *config)
+{
+    uint32_t count = 1;
+    for (const char *at = config->channels; *at != 0; at++)
+        count += *at == ',';
+    return count;
+}
+
 static const char *many_machines_wrong(const struct config *config)
 {
     if (strcmp(config->store_kind, "sqlite") == 0)
@@ -156,6 +165,10 @@ static const char *many_machines_wrong(const struct config *config)
     if (config->cluster_secret_file[0] == 0)
         return "cluster.secret_file must be set with inventory.kind redis: all processes share one "
                "secret";
+    if (channels_count(config) > CHANNEL_LINE)
+        return "channels.names may name 7 channels at most with inventory.kind redis: the last one "
+               "is "
+               "for units that are offered to waitlists";
     if (strcmp(config->queue_kind, "kafka") == 0)
         return "queue.kind kafka is not in this version yet";
     return is_node_list(config->inventory_url)

@@ -51,7 +51,8 @@ size_t board_bytes(uint32_t item_count, uint64_t buyers_max)
 void board_create(struct board *board, struct arena *arena, uint32_t item_count, uint64_t buyers_max)
 {
     uint64_t bits = filter_bits(buyers_max);
-    *board = (struct board){ .item_count = item_count, .filter_mask = bits - 1 };
+    *board =
+        (struct board){ .item_count = item_count, .free_channels = CHANNELS_MAX, .filter_mask = bits - 1 };
     board->items = arena_take(arena, item_count, sizeof *board->items);
     board->flows = arena_take(arena, item_count, sizeof *board->flows);
     board->filter = arena_take(arena, bits / 64, sizeof *board->filter);
@@ -130,7 +131,7 @@ void board_decided(struct board *board, item_id item, channel_index channel, uin
     PUT(*decided, atomic_load_explicit(decided, memory_order_relaxed) + units);
 }
 
-static void item_read(const struct board_item *item, struct board_update *copy)
+static void item_read(const struct board_item *item, uint32_t free_channels, struct board_update *copy)
 {
     struct item_counts *counts = &copy->counts;
     copy->sale = GET(item->sale);
@@ -141,7 +142,7 @@ static void item_read(const struct board_item *item, struct board_update *copy)
     counts->free = 0;
     for (unsigned i = 0; i < CHANNELS_MAX; i++) {
         counts->channel_free[i] = GET(item->channel_free[i]);
-        counts->free += counts->channel_free[i];
+        counts->free += i < free_channels ? counts->channel_free[i] : 0;
     }
     copy->unit_price = GET(item->unit_price);
     counts->given = GET(item->given);
@@ -159,7 +160,7 @@ bool board_read(const struct board *board, item_id id, struct board_update *copy
     copy->item = id;
     for (unsigned spins = 1;; spins++) { /* ends with the writer's few stores */
         uint32_t before = GET(item->sequence);
-        item_read(item, copy);
+        item_read(item, board->free_channels, copy);
         if ((before & 1) == 0 && atomic_load_explicit(&item->sequence, memory_order_relaxed) == before)
             return copy->sale != 0; /* never published: as good as not there */
         if (spins % READ_SPINS == 0)

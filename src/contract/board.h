@@ -47,6 +47,7 @@ struct board_flow {
 
 struct board {
     uint32_t item_count; /* valid ids are 1 … item_count − 1 */
+    uint32_t free_channels; /* the first so many are counted as free: not CHANNEL_LINE, where there is one */
     struct board_item *items;
     struct board_flow *flows;      /* likewise */
     _Atomic uint32_t wins_stopped; /* enum wins_stopped */

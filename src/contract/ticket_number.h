@@ -36,6 +36,17 @@ static inline sale_id part_sale(uint32_t part)
 {
     return part >> SHARD_BITS;
 }
+static inline uint32_t part_shard(uint32_t part)
+{
+    return part & (SHARDS_MAX - 1);
+}
+/* Where a user is at home in a sale of so many shards: all that a user buys there is decided in one place,
+ * so that limits hold. Logs rest on it: it never changes. */
+static inline uint32_t shard_of_user(user_id user, uint32_t shards)
+{
+    const uint64_t mixed = user * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    return (uint32_t)(mixed * shards >> 32);
+}
 
 struct ticket_parts {
     uint32_t part, epoch;

@@ -32,6 +32,9 @@ enum { PART_EMBEDDED = 0 }; /* one machine: the shop is one partition, its log t
 
 #define TICKET_NUMBER_MAX UINT32_MAX /* of partition 0: the inventory keeps numbers in 32 bits */
 enum { CHANNEL_SAFETY = 255 };       /* as a place in MOVE and SETTLE: the safety stock */
+/* Of a sale with several shards: units that came back while somebody waited for them. Offers of the waitlist
+ * take them, and nobody else (contract/waitlist.h). So such a sale has a channel less. */
+enum { CHANNEL_LINE = CHANNELS_MAX - 1 };
 
 enum gate { GATE_SCHEDULED, GATE_OPENED, GATE_PAUSED, GATE_ENDED };
 /* GATE_SCHEDULED: follows start and end. GATE_OPENED: opened by hand before its start, follows
@@ -72,5 +75,17 @@ struct item_counts {
     uint32_t written_off;
     uint32_t channel_free[CHANNELS_MAX];
 };
+
+static inline void item_counts_add(struct item_counts *sum, const struct item_counts *counts)
+{
+    sum->given += counts->given;
+    sum->free += counts->free;
+    sum->held += counts->held;
+    sum->sold += counts->sold;
+    sum->safety += counts->safety;
+    sum->written_off += counts->written_off;
+    for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
+        sum->channel_free[channel] += counts->channel_free[channel];
+}
 
 #endif

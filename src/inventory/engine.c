@@ -163,6 +163,11 @@ void engine_item_counts(const struct engine *engine, item_id id, struct item_cou
 {
     const struct engine_item *item = engine_item_find(engine, id);
     invariant(item != NULL);
+    engine_counts(item, counts);
+}
+
+void engine_counts(const struct engine_item *item, struct item_counts *counts)
+{
     *counts = (struct item_counts){ .given = item->given,
         .held = item->held,
         .sold = item->sold,

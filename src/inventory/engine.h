@@ -114,6 +114,7 @@ item_id engine_command_item(const struct command *command, const struct outcome 
 /* False: unknown. */
 bool engine_item_view(const struct engine *engine, item_id item, struct board_update *view);
 struct board_room_update engine_room_view(const struct engine *engine, sale_id id);
+void engine_counts(const struct engine_item *item, struct item_counts *counts);
 void engine_item_counts(const struct engine *engine, item_id id, struct item_counts *counts);
 
 /* Everything at once, slowly: I1, I2, I4 and that tickets, counters and counts agree. NULL:

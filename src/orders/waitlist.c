@@ -32,6 +32,8 @@ bool waitlist_answer(struct waitlist *waitlist, const struct inventory_answer *a
     const uint64_t place = answer->tag & ~WAITLIST_TAG;
     if ((answer->tag & WAITLIST_TAG) == 0)
         return false;
+    if (place == 0)
+        return true; /* units have left a line, or the next look finds them again */
     for (uint32_t i = 0; i < waitlist->in_flight; i++) {
         if (waitlist->asked[i] != place)
             continue;
@@ -45,7 +47,8 @@ bool waitlist_answer(struct waitlist *waitlist, const struct inventory_answer *a
     return true;
 }
 
-static bool offer_ask(struct waitlist *waitlist, const struct waitlist_place *place, uint64_t now_ms)
+static bool offer_ask(struct waitlist *waitlist, const struct waitlist_place *place,
+    channel_index channel, uint64_t now_ms)
 {
     struct inventory_port *port = waitlist->config.port;
     if (waitlist->in_flight == WAITLIST_OFFERS_MAX)
@@ -61,7 +64,7 @@ static bool offer_ask(struct waitlist *waitlist, const struct waitlist_place *pl
                 .key = waitlist_key(place->id),
                 .item = place->item,
                 .quantity = place->quantity,
-                .channel = WAITLIST_CHANNEL,
+                .channel = channel,
                 .flags = RESERVE_AFTER_END | RESERVE_OFFER,
                 .window_ms = waitlist->config.window_ms } },
     };
@@ -70,23 +73,71 @@ static bool offer_ask(struct waitlist *waitlist, const struct waitlist_place *pl
     return true;
 }
 
-/* As many of the line as the free units of the web channel are enough for, in order. */
-static enum status line_serve(struct waitlist *waitlist, item_id item, uint64_t now_ms)
+/* Nobody can have these units of the line. Not now: the next look finds them again. */
+static void line_release(struct waitlist *waitlist, item_id item, uint32_t units, uint64_t now_ms)
+{
+    struct inventory_port *port = waitlist->config.port;
+    struct inventory_request *request = port->ops->reserve(port);
+    if (request == NULL)
+        return;
+    *request = (struct inventory_request){
+        .tag = WAITLIST_TAG,
+        .command = { .time_ms = now_ms,
+            .type = COMMAND_MOVE,
+            .move = { .item = item, .from = CHANNEL_LINE, .to = WAITLIST_CHANNEL, .quantity = units } },
+    };
+    port->ops->commit(port);
+    port->ops->flush(port);
+}
+
+/* As many of the line as these units of a channel are enough for, in order. */
+static enum status units_offer(
+    struct waitlist *waitlist, item_id item, channel_index channel, uint32_t units, uint64_t now_ms)
 {
     struct order_store *store = waitlist->config.store;
-    struct board_update shown;
-    uint32_t count = 0;
-    if (!board_read(waitlist->config.board, item, &shown))
-        return STATUS_OK; /* not preheated yet */
-    uint32_t units = shown.counts.channel_free[WAITLIST_CHANNEL];
+    uint32_t count = 0, left = units;
     if (units == 0)
         return STATUS_OK;
     const enum status status =
         store->ops->waitlist->next(store, item, units, waitlist->places, WAITLIST_OFFERS_MAX, &count);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         const struct waitlist_place *place = &waitlist->places[i];
-        if (waitlist_take(&units, place->quantity) && !offer_ask(waitlist, place, now_ms))
+        if (waitlist_take(&left, place->quantity) && !offer_ask(waitlist, place, channel, now_ms))
             break;
+    }
+    if (status == STATUS_OK && count == 0 && channel != WAITLIST_CHANNEL)
+        line_release(waitlist, item, units, now_ms);
+    return status;
+}
+
+static enum status line_serve(struct waitlist *waitlist, item_id item, uint64_t now_ms)
+{
+    struct board_update shown;
+    if (!board_read(waitlist->config.board, item, &shown))
+        return STATUS_OK; /* not preheated yet */
+    const uint32_t *units = shown.counts.channel_free;
+    if (waitlist->config.has_line && units[CHANNEL_LINE] > 0) /* the web channel's come after these */
+        return units_offer(waitlist, item, CHANNEL_LINE, units[CHANNEL_LINE], now_ms);
+    return units_offer(waitlist, item, WAITLIST_CHANNEL, units[WAITLIST_CHANNEL], now_ms);
+}
+
+/* Lines that nobody stands in any more. Whoever joins meanwhile finds the units in the web channel. */
+static enum status lines_sweep(struct waitlist *waitlist, uint64_t now_ms)
+{
+    struct order_store *store = waitlist->config.store;
+    enum status status = STATUS_OK;
+    if (!waitlist->config.has_line || now_ms < waitlist->sweep_ms)
+        return STATUS_OK;
+    waitlist->sweep_ms = now_ms + WAITLIST_SWEEP_MS;
+    for (item_id item = 1; item < waitlist->config.board->item_count && status == STATUS_OK; item++) {
+        struct board_update shown;
+        uint32_t count = 0;
+        if (!board_read(waitlist->config.board, item, &shown)
+            || shown.counts.channel_free[CHANNEL_LINE] == 0)
+            continue;
+        status = store->ops->waitlist->lines(store, item - 1, waitlist->lines, 1, &count);
+        if (status == STATUS_OK && (count == 0 || waitlist->lines[0].item != item))
+            line_release(waitlist, item, shown.counts.channel_free[CHANNEL_LINE], now_ms);
     }
     return status;
 }
@@ -123,6 +174,8 @@ enum status waitlist_turn(struct waitlist *waitlist, uint64_t now_ms)
     }
     if (status == STATUS_OK)
         status = lines_serve(waitlist, now_ms);
+    if (status == STATUS_OK)
+        status = lines_sweep(waitlist, now_ms);
     if (waitlist->in_flight > 0)
         waitlist->config.port->ops->flush(waitlist->config.port);
     return status;

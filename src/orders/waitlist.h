@@ -7,6 +7,9 @@
  * is the same ticket. The record of the win marks the place. A user who may not have the units now
  * keeps the place and is passed over for a while.
  *
+ * The line (CHANNEL_LINE, on many machines): units that came back to another shard than the one where the
+ * waiter is at home. They are offered first. When nobody can have them, they go to the web channel.
+ *
  * Thread: the store thread only; time comes in as now_ms. The port is shared: its owner collects and
  * hands answers to waitlist_answer.
  * Errors: a store that is away: the turn says so and tries again later. */
@@ -21,6 +24,7 @@ enum {
     WAITLIST_LOOK_MS = 50,
     WAITLIST_AGAIN_MS = 10000, /* users who were skipped are checked again, whatever the reason was */
     WAITLIST_LINES_MAX = 64,   /* items in one turn */
+    WAITLIST_SWEEP_MS = 1000, /* between two looks for units of lines that have ended */
     WAITLIST_OFFERS_MAX = 64, /* asked and not answered */
 };
 static const uint64_t WAITLIST_TAG = (uint64_t)1 << 61;
@@ -30,11 +34,12 @@ struct waitlist_config {
     struct inventory_port *port;
     const struct board *board;
     uint32_t window_ms; /* to pay an offer */
+    bool has_line;      /* many machines */
 };
 
 struct waitlist {
     struct waitlist_config config;
-    uint64_t look_ms, again_ms;
+    uint64_t look_ms, again_ms, sweep_ms;
     item_id after;    /* the items up to this one have been looked at */
     uint32_t waiting; /* found so far in this round */
     uint32_t in_flight;

@@ -67,6 +67,12 @@ static void proposed(void *context)
     keeper_look(cluster->keeper);
 }
 
+static bool levels(void *context)
+{
+    const struct cluster *cluster = context;
+    return worker_leads(cluster->worker);
+}
+
 static bool order_moved(void *context, ticket_number *ticket, user_id *user)
 {
     const struct cluster *cluster = context;
@@ -179,6 +185,7 @@ static enum status remote_start(struct cluster *cluster, const struct config *co
         .changed = order_changed,
         .changes_end = changes_end,
         .proposed = is_gateway(config) ? NULL : proposed,
+        .levels = is_gateway(config) ? NULL : levels,
         .moved = order_moved,
         .news = news_write,
         .heard = news_heard,

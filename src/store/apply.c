@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One batch of queue records, one transaction: what they say, and the position after them. */
+#include "contract/ticket_number.h"
 #include "store/cluster.h"
 #include "store/gather.h"
 #include "store/parts.h"
@@ -21,6 +22,13 @@ static const char preheat_first[] =
     "UPDATE items SET " TERMS ", total = ?6, locked = ?7, sold = ?8, sold_before = ?8, safety = ?9,"
     " channel_0 = ?10, channel_1 = ?11, channel_2 = ?12, channel_3 = ?13, channel_4 = ?14,"
     " channel_5 = ?15, channel_6 = ?16, channel_7 = ?17,"
+    " preheated = 1, version = version + 1, terms_lsn = CASE WHEN terms_lsn > ?5 THEN terms_lsn "
+    "ELSE ?5 END"
+    " WHERE id = ?1 AND preheated = 0";
+static const char preheat_shared[] =
+    "UPDATE items SET " TERMS
+    ", locked = ?6, sold = ?7, sold_before = ?7, channel_0 = total - ?6 - ?7 - safety - channel_1"
+    " - channel_2 - channel_3 - channel_4 - channel_5 - channel_6 - channel_7,"
     " preheated = 1, version = version + 1, terms_lsn = CASE WHEN terms_lsn > ?5 THEN terms_lsn "
     "ELSE ?5 END"
     " WHERE id = ?1 AND preheated = 0";
@@ -123,6 +131,15 @@ static enum status apply_sale(struct store_batch *batch, const struct queue_reco
     return store_buyers_unlist(batch, sale->sale, record->command.time_ms);
 }
 
+/* A sale with several shards: the record has the share of one, the row was made for all. */
+static enum status preheat_shards(
+    struct store_batch *batch, const struct command_preheat *preheat, uint64_t seq)
+{
+    return store_batch_do(batch, preheat_shared,
+        VALUES(U64(preheat->item), U64(preheat->unit_price), U64(preheat->limit_per_user),
+            U64(preheat->pay_window_ms), U64(seq), U64(preheat->locked), U64(preheat->sold_before)));
+}
+
 static enum status preheat_write(
     struct store_batch *batch, const struct command_preheat *preheat, uint64_t seq, bool again)
 {
@@ -152,8 +169,15 @@ static enum status apply_preheat(
         return store_refuse(batch, REFUSAL_UNKNOWN, "item %u belongs to sale %u, not %u",
             preheat->item, row->sale, preheat->sale);
     const bool again = row->preheated;
+    uint64_t shards = 1;
     status = store_stock_flush(batch); /* the item may have changed earlier in this batch */
-    return status == STATUS_OK ? preheat_write(batch, preheat, seq, again) : status;
+    if (status == STATUS_OK && !again && batch->position.part != PART_EMBEDDED)
+        status = sql_number(batch->store, "SELECT shards FROM parts WHERE part = ?1",
+            VALUES(U64(batch->position.part)), &shards);
+    if (status != STATUS_OK)
+        return status;
+    return shards > 1 && !again ? preheat_shards(batch, preheat, seq)
+                                : preheat_write(batch, preheat, seq, again);
 }
 
 /* A paused sale goes back to where it was. */
@@ -251,6 +275,8 @@ static enum status apply_control(struct store_batch *batch, const struct queue_r
         status = store_waitlist_terms(batch);
     if (status != STATUS_OK)
         return status;
+    if (part_shard(record->at.part) != 0 && record->command.type != COMMAND_USERS)
+        return STATUS_OK; /* shard 0 has told it, for the whole sale */
     switch (record->command.type) {
     case COMMAND_SALE:
         return apply_sale(batch, record);

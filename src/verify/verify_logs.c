@@ -84,9 +84,3 @@ struct verify_log *verify_ticket_find(const struct verify *verify, ticket_number
     *n = parts.n;
     return log != NULL && verify_log_number(log, parts.n) == ticket ? log : NULL;
 }
-
-const struct engine_item *verify_item_find(const struct verify *verify, item_id item)
-{
-    const struct verify_log *log = verify->items[item].log;
-    return log != NULL && log->engine->items[item].sale != 0 ? &log->engine->items[item] : NULL;
-}

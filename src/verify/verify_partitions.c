@@ -40,6 +40,7 @@ static enum status log_open(struct verify *verify, struct verify_log *log, const
     log->state.part = state->part;
     log->state.epoch = state->epoch;
     log->state.seq = state->seq;
+    log->state.shards = state->shards;
     enum status status = confirm_open(&log->confirm, &config);
     if (status != STATUS_OK)
         return status;

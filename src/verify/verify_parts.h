@@ -8,6 +8,7 @@
 
 #include "config/data_folder.h"
 #include "contract/order_store.h"
+#include "contract/ticket_number.h"
 #include "funnel/keys.h"
 #include "inventory/replay.h"
 #include "verify/verify.h"
@@ -48,6 +49,7 @@ struct verify_check {
 struct verify_log {
     struct {
         uint32_t part, epoch;
+        uint32_t shards;         /* of its sale; 0: one machine */
         uint64_t seq;            /* orders are written up to it */
     } state;                     /* as the database had it when the run began */
     const struct engine *engine; /* NULL: not opened */
@@ -61,11 +63,14 @@ struct verify_log {
     struct arena marks_arena;
     uint8_t *marks; /* by ticket, up to marks_end − 1 */
     uint64_t marks_end;
+    /* Transfers with each other shard of its sale: the last one that it gave, and units of all. */
+    struct command_transfer gifts[SHARDS_MAX];
+    uint64_t given_units[SHARDS_MAX], taken_units[SHARDS_MAX];
 };
 
 /* Beside the engine's item: what only history tells. */
 struct verify_item {
-    struct verify_log *log; /* that has it; NULL: none */
+    struct verify_log *log; /* that has it, or one of those of its sale; NULL: none */
     uint64_t tickets;
     uint64_t second, batch; /* of the last win */
     uint32_t second_wins, batch_wins;
@@ -178,8 +183,14 @@ ticket_number verify_log_number(const struct verify_log *log, ticket_number n);
 /* The log that has the ticket others call so, and what its engine calls it; NULL: none has it. */
 struct verify_log *verify_ticket_find(
     const struct verify *verify, ticket_number ticket, ticket_number *n);
-/* What the inventory has of an item; NULL: no log has it. */
-const struct engine_item *verify_item_find(const struct verify *verify, item_id item);
+
+/* verify_shards.c */
+/* What the inventory has of an item, in all shards of its sale; false: no log has it. */
+bool verify_item_sum(const struct verify *verify, item_id item, struct engine_item *sum);
+/* A log that has it could not be replayed to its end. */
+bool verify_item_broken(const struct verify *verify, item_id item);
+void verify_transfer_note(struct verify *verify);   /* the record in hand */
+void verify_transfers_check(struct verify *verify); /* all logs stand where the database was */
 
 /* verify_folder.c: the log is in the folder. */
 MUST_CHECK enum status verify_folder_open(

@@ -188,22 +188,43 @@ uint32_t verify_counts_take(
 {
     uint32_t count = 0;
     for (item_id id = 1; id < verify->config.items_max; id++) {
-        const struct verify_log *has = verify->items[id].log;
-        if (verify_item_find(verify, id) == NULL || (log != NULL && log != has)
-            || (verify->options->item != 0 && verify->options->item != id))
+        struct engine_item item;
+        if ((verify->options->item != 0 && verify->options->item != id)
+            || !verify_item_sum(verify, id, &item))
+            continue;
+        if (log != NULL)
+            item = log->engine->items[id];
+        if (item.sale == 0)
             continue;
         counts[count].item = id;
         counts[count].tickets = verify->items[id].tickets;
-        engine_item_counts(has->engine, id, &counts[count++].counts);
+        engine_counts(&item, &counts[count++].counts);
     }
     return count;
 }
 
+/* What one log had then goes to what others of the sale had. */
+static void counts_merge(struct verify_counts *all, uint32_t *total, const struct verify_counts *counts)
+{
+    for (uint32_t i = 0; i < *total; i++)
+        if (all[i].item == counts->item) {
+            all[i].tickets = counts->tickets;
+            item_counts_add(&all[i].counts, &counts->counts);
+            return;
+        }
+    all[(*total)++] = *counts;
+}
+
 static void moment_take(struct verify *verify, lsn_t lsn)
 {
+    struct verify_counts *fresh = calloc(ITEMS_LIMIT, sizeof *fresh);
+    invariant(fresh != NULL);
     verify->log->at_taken = true;
     verify->log->at_lsn = lsn;
-    verify->at_count += verify_counts_take(verify, verify->log, verify->at_counts + verify->at_count);
+    const uint32_t count = verify_counts_take(verify, verify->log, fresh);
+    for (uint32_t i = 0; i < count; i++)
+        counts_merge(verify->at_counts, &verify->at_count, &fresh[i]);
+    free(fresh);
 }
 
 /* What stands beside the folder's log must be looked at before the record after `before` changes anything. */
@@ -271,11 +292,11 @@ static void state_check(struct verify *verify, lsn_t lsn)
         verify_fail(verify, CHECK_STATE, "%s: %s", verify_place(verify, lsn).text, wrong);
 }
 
-/* An item is in one log only. */
+/* An item is in the logs of one sale only. */
 static void item_note(struct verify *verify, item_id id, lsn_t lsn)
 {
     struct verify_item *item = &verify->items[id];
-    if (item->log != NULL && item->log != verify->log)
+    if (item->log != NULL && part_sale(item->log->state.part) != part_sale(verify->log->state.part))
         verify_fail(verify, CHECK_STATE, "%s: item %u is in partition %u, too",
             verify_place(verify, lsn).text, id, item->log->state.part);
     item->log = verify->log;
@@ -293,10 +314,12 @@ static void record_look(struct verify *verify, lsn_t lsn)
         win_count(verify, item, command->time_ms);
     if (command->type == COMMAND_RESERVE)
         window_check(verify, lsn);
+    verify_transfer_note(verify);
     if (item != 0) {
         item_note(verify, item, lsn);
         conservation_check(verify, item, lsn);
-        gone_note(verify, item, lsn);
+        if (verify->log->state.shards <= 1) /* of several shards, none knows when the last one sold out */
+            gone_note(verify, item, lsn);
     }
     if (verify->user != 0)
         user_note(verify, lsn);

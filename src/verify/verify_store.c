@@ -198,10 +198,11 @@ static enum status open_events_mark(struct comparison *comparison)
 static void item_compare(struct comparison *comparison, const struct item *row)
 {
     struct verify *verify = comparison->verify;
-    const struct engine_item *item = verify_item_find(verify, row->id);
+    struct engine_item sum;
+    const struct engine_item *item = &sum;
     struct item_sums *sums = &comparison->sums[row->id];
     sums->in_store = true;
-    if (item == NULL || verify->items[row->id].log->broken)
+    if (!verify_item_sum(verify, row->id, &sum) || verify_item_broken(verify, row->id))
         return; /* not preheated up to here, or nobody knows how it went on */
     const uint64_t sold_before = (uint64_t)item->total - item->locked - item->given;
     const uint64_t live = (uint64_t)item->held + item->sold;
@@ -238,8 +239,9 @@ static enum status items_compare(struct comparison *comparison)
                 item_compare(comparison, &comparison->items[i]);
         }
     }
+    struct engine_item sum;
     for (item_id id = 1; id < verify->config.items_max; id++)
-        if (verify_item_find(verify, id) != NULL && !comparison->sums[id].in_store)
+        if (!comparison->sums[id].in_store && verify_item_sum(verify, id, &sum))
             verify_fail(verify, CHECK_STOCK, "item %u is in the log but not in the database", id);
     return STATUS_OK;
 }
@@ -322,6 +324,7 @@ static void comparison_end(struct comparison *comparison)
         verify_skip(verify, CHECK_ORDER_STATES, "the server is writing");
         verify_skip(verify, CHECK_STOCK, "the server is writing");
     } else {
+        verify_transfers_check(verify);
         for (uint64_t i = 0; i < strays->count; i++)
             verify_fail(verify, CHECK_ORDERS, "%s", strays->what);
     }

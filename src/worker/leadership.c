@@ -6,12 +6,15 @@
 #include "contract/cluster_store.h"
 #include "worker/task.h"
 
+#include <stdatomic.h>
+
 static const char lease_name[] = "leader";
 
 struct leadership {
     struct leadership_config config;
-    uint64_t since_ms, until_ms; /* it leads from then on, and before this */
-    bool told;                   /* in the log */
+    uint64_t since_ms;         /* it leads from then on, */
+    _Atomic uint64_t until_ms; /* and before this */
+    bool told;                 /* in the log */
 };
 
 bool leadership_holds(const struct leadership *leadership, uint64_t now_ms)

@@ -31,7 +31,7 @@ struct leadership_config {
 
 struct leadership *leadership_open(
     struct arena *arena, const struct leadership_config *config, struct task *task);
-/* NULL: always. */
+/* Any thread. NULL: always. */
 bool leadership_holds(const struct leadership *leadership, uint64_t now_ms);
 /* Since when it leads, if it does; 0: always, or not. Nobody may have led for a while before. */
 uint64_t leadership_since_ms(const struct leadership *leadership);

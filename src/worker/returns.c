@@ -80,7 +80,8 @@ struct returns *returns_open(struct arena *arena, const struct returns_config *c
         &(struct waitlist_config){ .store = config->store,
             .port = config->port,
             .board = config->board,
-            .window_ms = config->offer_window_ms });
+            .window_ms = config->offer_window_ms,
+            .has_line = config->has_line });
     *task = (struct task){
         .name = "returns", .self = returns, .turn = returns_turn, .listens = true, .rests = true
     };

@@ -27,6 +27,7 @@ struct returns_config {
     struct inventory_port *port; /* of the pump, the waitlist and late money */
     const struct board *board;
     uint32_t offer_window_ms;                    /* to pay, for those in line */
+    bool has_line;                               /* as in orders/waitlist.h */
     void (*let_go)(void *context, user_id user); /* a user let a win go */
     void *let_go_context;
     struct order_news *news;

@@ -213,6 +213,11 @@ void worker_run(void *context)
     atomic_store(&worker->ended, true);
 }
 
+bool worker_leads(const struct worker *worker)
+{
+    return leadership_holds(worker->leadership, clock_now_ms());
+}
+
 bool worker_ended(const struct worker *worker)
 {
     return atomic_load(&worker->ended);

@@ -110,5 +110,6 @@ void worker_orders_heard_end(struct worker *worker);
 
 /* Any thread. */
 bool worker_ended(const struct worker *worker); /* the thread has done its last turn */
+bool worker_leads(const struct worker *worker); /* this process does what only one may do */
 
 #endif

@@ -176,6 +176,7 @@ static enum status order_tasks_open(struct worker *worker, const struct worker_c
             .port = config->pump_port,
             .board = config->inventory->board,
             .offer_window_ms = (uint32_t)config->config->waitlist_window_ms,
+            .has_line = config->leads != LEADS_ALWAYS,
             .let_go = anomaly_findings_unpaid,
             .let_go_context = worker->findings,
             .news = &worker->news,

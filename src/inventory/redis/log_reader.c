@@ -132,7 +132,7 @@ static enum status part_read(struct log_reader *reader, const struct part_state 
 {
     struct order_store *store = reader->config.store;
     struct followed *part = followed_find(reader, state->part);
-    const struct part_state of = { .part = state->part };
+    const struct part_state of = { .part = state->part, .shards = state->shards };
     enum status status = STATUS_OK;
     if (part == NULL || (state->epoch == part->told.epoch && state->seq == part->told.seq))
         return STATUS_OK;

@@ -97,6 +97,8 @@ bool remote_turn(struct remote *remote, uint64_t now_ms)
     redis_subscriber_turn(remote->subscriber, remote->now_ms);
     for (uint32_t port = 0; port < remote->ports->count; port++)
         more |= port_drain(remote, port);
+    remote_walks_send(remote);
+    remote_level_turn(remote);
     remote_calls_send(remote);
     remote_notes_send(remote);
     remote_news_send(remote);
@@ -160,5 +162,6 @@ struct wake *remote_wake(struct remote *remote)
 
 bool remote_idle(const struct remote *remote)
 {
-    return ports_idle(remote->ports) && remote->calls_used == 0 && remote->parked_count == 0;
+    return ports_idle(remote->ports) && remote->calls_used == 0 && remote->parked_count == 0
+        && remote->walks_used == 0;
 }

@@ -58,6 +58,8 @@ struct remote_config {
     void (*changes_end)(void *context);
     /* Host thread: a gateway has proposed something, which a worker may confirm; NULL: this is none. */
     void (*proposed)(void *context);
+    /* Host thread: this process is the one that moves units between shards (remote_level.c); NULL: never. */
+    bool (*levels)(void *context);
     /* Host thread: an order that this process has moved, for the others; false: none. */
     bool (*moved)(void *context, ticket_number *ticket, user_id *user);
     /* Host thread, each REMOTE_NEWS_MS: what this process tells the others, a text of at most

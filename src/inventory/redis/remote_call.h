@@ -13,11 +13,14 @@ enum {
     CALLS_AT_ONCE = 2, /* of a partition's purchases; further ones gather, and go when a call is full */
 };
 
-/* Who asked. */
+/* Who asked: a port, an operator's command that goes to all shards (tag: which walk), or the levelling (tag:
+ * which partition). */
+enum asker_kind { ASKER_PORT, ASKER_WALK, ASKER_LEVEL };
 struct asker {
     uint64_t tag;
     struct flow_units flow;
     uint32_t port;
+    enum asker_kind kind;
 };
 
 struct partition;
@@ -25,7 +28,7 @@ struct remote;
 /* Purchases of one partition, or one other command. */
 struct call {
     struct call *next;           /* in the list of those that wait, or of the free ones */
-    struct partition *partition; /* NULL: there is none yet */
+    struct partition *partition; /* NULL: it is about none (remote_spend.c) */
     uint32_t epoch;              /* that it was sent under */
     uint32_t count;              /* of purchases; 0: `command` */
     uint64_t begun_ms, again_ms;

@@ -14,39 +14,18 @@
 void remote_answer(struct remote *remote, const struct asker *asker, const struct outcome *outcome)
 {
     const struct inventory_answer answer = { .tag = asker->tag, .outcome = *outcome };
-    ports_answer(remote->ports, asker->port, &asker->flow, &answer);
+    if (asker->kind == ASKER_WALK)
+        remote_walk_answered(remote, asker->tag, outcome);
+    else if (asker->kind == ASKER_LEVEL)
+        remote_level_answered(remote, asker->tag);
+    else
+        ports_answer(remote->ports, asker->port, &asker->flow, &answer);
 }
 
 static void answer_plain(struct remote *remote, const struct asker *asker, enum answer what)
 {
     const struct outcome outcome = { .answer = (uint8_t)what };
     remote_answer(remote, asker, &outcome);
-}
-
-/* The partition that a command names by its sale or ticket; 0: none. */
-static uint32_t command_part(const struct command *command)
-{
-    switch (command->type) {
-    case COMMAND_SALE:
-        return part_of_sale(command->sale.sale, 0);
-    case COMMAND_PREHEAT:
-        return part_of_sale(command->preheat.sale, 0);
-    case COMMAND_GATE:
-        return part_of_sale(command->gate.sale, 0);
-    case COMMAND_USERS:
-        return part_of_sale(command->users.sale, 0);
-    case COMMAND_ARRIVE:
-    case COMMAND_ADMIT:
-        return part_of_sale(command_room(command), 0);
-    case COMMAND_ASK_SALE:
-        return part_of_sale(command->ask.sale, 0);
-    case COMMAND_SETTLE:
-        return ticket_part(command->settle.ticket);
-    case COMMAND_ASK_TICKET:
-        return ticket_part(command->ask.ticket);
-    default:
-        return 0;
-    }
 }
 
 /* ---- calls ---- */
@@ -165,7 +144,7 @@ static void call_send(struct remote *remote, struct call *call)
     static _Thread_local struct span words[WORDS_MAX];
     struct partition *partition = call->partition;
     struct text text = text_in(bytes, sizeof bytes);
-    if (partition == NULL || partition->epoch == 0 || partition->damaged || partition->doubted) {
+    if (partition->epoch == 0 || partition->damaged || partition->doubted) {
         call_failed(remote, call, true);
         return;
     }
@@ -193,7 +172,6 @@ static void purchases_send(struct remote *remote, struct partition *partition)
     call_send(remote, call);
 }
 
-/* Each of those that wait: its partition may be there by now. */
 static void waiting_send(struct remote *remote)
 {
     struct call *call = remote->waiting;
@@ -202,8 +180,6 @@ static void waiting_send(struct remote *remote)
     for (struct call *next; call != NULL; call = next) {
         next = call->next;
         call->next = NULL;
-        if (call->partition == NULL)
-            call->partition = remote_partition(remote, command_part(&call->command));
         if (call->over && remote->now_ms >= call->begun_ms + NOT_KNOWN_MS) {
             call_refuse(remote, call, ANSWER_UNAVAILABLE);
         } else if (call->over || remote->now_ms < call->again_ms) {
@@ -246,8 +222,8 @@ static bool purchase_add(struct remote *remote, struct partition *partition,
     return true;
 }
 
-static bool command_add(struct remote *remote, struct partition *partition,
-    const struct asker *asker, const struct command *command)
+bool remote_command(struct remote *remote, struct partition *partition, const struct asker *asker,
+    const struct command *command)
 {
     struct call *call = call_take(remote, false);
     struct ticket_parts parts;
@@ -256,8 +232,10 @@ static bool command_add(struct remote *remote, struct partition *partition,
     call->partition = partition;
     call->command = *command;
     call->askers[0] = *asker;
-    if (command->type == COMMAND_SETTLE && ticket_number_split(command->settle.ticket, &parts))
+    if (command->type == COMMAND_SETTLE && ticket_number_split(command->settle.ticket, &parts)) {
         call->command.settle.ticket = parts.n;
+        shards_settle(remote_shards(remote, part_sale(parts.part)), parts.part, &call->command.settle);
+    }
     call_send(remote, call);
     return true;
 }
@@ -275,6 +253,9 @@ static void look(struct remote *remote, struct partition *partition, const struc
     at.time_ms = remote->config.given_ms == NULL ? remote->now_ms : *remote->config.given_ms;
     replica_ask(partition->replica, &at, &outcome);
     outcome.lsn = replica_seq(partition->replica);
+    struct board_update shown;
+    if (command->type == COMMAND_ASK_COUNTS && board_read(&remote->board, command->ask.item, &shown))
+        outcome.free = shown.counts.free; /* of all shards */
     remote_answer(remote, asker, &outcome);
 }
 
@@ -313,16 +294,6 @@ static bool command_begins(const struct command *command)
     return command->type == COMMAND_SALE || command->type == COMMAND_PREHEAT;
 }
 
-static struct partition *partition_of(struct remote *remote, const struct command *command)
-{
-    const struct outcome none = { 0 };
-    const uint32_t part = command_part(command);
-    if (part != 0)
-        return remote_partition(remote, part);
-    const item_id item = engine_command_item(command, &none);
-    return item < remote->config.engine.items_max ? remote->item_partition[item] : NULL;
-}
-
 /* True: Redis need not be asked. */
 static bool answer_here(struct remote *remote, struct partition *partition,
     const struct asker *asker, const struct command *command)
@@ -341,20 +312,35 @@ static bool answer_here(struct remote *remote, struct partition *partition,
     return true;
 }
 
+/* Operators' commands go to all shards of a sale. True: this one does; *taken: there was place for it. */
+static bool walk_begin(
+    struct remote *remote, const struct asker *asker, const struct command *command, bool *taken)
+{
+    const struct shards *shards = remote_shards_of(remote, command);
+    if (!command_is_for_all(command) || shards == NULL)
+        return false;
+    const sale_id sale = (sale_id)(shards - remote->sales);
+    if (shards->count == 0
+        && !(command_begins(command) && log_reader_want(remote->reader, part_of_sale(sale, 0))))
+        return false;
+    *taken = remote_walk_begin(remote, asker, command);
+    return true;
+}
+
 bool remote_request(struct remote *remote, uint32_t port, const struct inventory_request *request)
 {
     const struct command *command = &request->command;
     const struct asker asker = { .tag = request->tag, .flow = flow_of(command), .port = port };
+    bool taken = false;
     if (command->type == COMMAND_ASK_SPEND)
         return remote_spend(remote, &asker, command);
-    struct partition *partition = partition_of(remote, command);
-    const uint32_t part = command_part(command);
-    if (partition == NULL && command_begins(command) && part != 0 && log_reader_want(remote->reader, part))
-        return command_add(remote, NULL, &asker, command);
+    if (walk_begin(remote, &asker, command, &taken))
+        return taken;
+    struct partition *partition = remote_partition_of(remote, command);
     if (answer_here(remote, partition, &asker, command))
         return true;
     return command->type == COMMAND_RESERVE ? purchase_add(remote, partition, &asker, command)
-                                            : command_add(remote, partition, &asker, command);
+                                            : remote_command(remote, partition, &asker, command);
 }
 
 /* ---- replies ---- */
@@ -366,11 +352,49 @@ static bool is_own(const struct command_reserve *purchase)
     return (purchase->flags & (RESERVE_AFTER_END | RESERVE_OFFER)) != 0;
 }
 
-/* What shows a ticket waits until that is kept; other refusals leave at once. */
-static void purchase_take(struct remote *remote, struct call *call, uint32_t index,
-    struct outcome *outcome, const struct script_head *head, uint64_t seq)
+/* Its shard has too few units, but others have some, which may come here. */
+static bool is_short(
+    struct remote *remote, const struct call *call, uint32_t index, const struct outcome *outcome)
 {
     const struct command_reserve *purchase = &call->purchases[index];
+    if (outcome->answer != ANSWER_SOLD_OUT || (purchase->flags & RESERVE_REPEAT) != 0)
+        return false;
+    const struct shards *shards =
+        remote_shards(remote, part_sale(replica_part(call->partition->replica)));
+    if (shards == NULL || shards->count < 2)
+        return false;
+    const uint32_t others = shards_elsewhere(shards, call->partition, purchase->item, purchase->channel);
+    return others > 0 && (uint64_t)others + outcome->free >= purchase->quantity;
+}
+
+/* It is asked again while there is time; the door was asked with the first try. False: there is no time. */
+static bool purchase_again(struct remote *remote, struct call *call, uint32_t index, struct call **again)
+{
+    if (remote->now_ms >= call->begun_ms + remote->config.tell_ms)
+        return false;
+    if (*again == NULL)
+        *again = call_take(remote, true);
+    if (*again == NULL)
+        return false;
+    (*again)->partition = call->partition;
+    (*again)->begun_ms = call->begun_ms;
+    (*again)->purchases[(*again)->count] = call->purchases[index];
+    (*again)->purchases[(*again)->count].asks_door = false;
+    (*again)->askers[(*again)->count++] = call->askers[index];
+    return true;
+}
+
+/* What shows a ticket waits until that is kept; other refusals leave at once. */
+static void purchase_take(struct remote *remote, struct call *call, uint32_t index,
+    struct outcome *outcome, const struct script_head *head, uint64_t seq, struct call **again)
+{
+    const struct command_reserve *purchase = &call->purchases[index];
+    if (is_short(remote, call, index, outcome)) {
+        remote_short_tell(remote, call->partition, purchase);
+        if (purchase_again(remote, call, index, again))
+            return;
+        *outcome = (struct outcome){ .answer = ANSWER_TOO_POPULAR };
+    }
     outcome->item = purchase->item;
     outcome->quantity = purchase->quantity;
     if (outcome->ticket == 0) {
@@ -441,10 +465,13 @@ static void reply_take(struct remote *remote, struct call *call, const struct re
     }
     if (changed)
         proposed_tell(remote, call->partition);
+    struct call *again = NULL;
     for (uint32_t i = 0; i < call->count; i++) {
         seq += outcomes[i].changed;
-        purchase_take(remote, call, i, &outcomes[i], &head, seq);
+        purchase_take(remote, call, i, &outcomes[i], &head, seq, &again);
     }
+    if (again != NULL)
+        call_wait(remote, again);
     call_free(remote, call);
 }
 

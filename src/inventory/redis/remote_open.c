@@ -33,7 +33,7 @@ static void changed_tell(void *context, ticket_number ticket, user_id user)
 static void item_note(void *context, item_id item)
 {
     struct remote *remote = context;
-    remote->item_partition[item] = remote->taking;
+    remote->item_sale[item] = part_sale(replica_part(remote->taking->replica));
 }
 
 static enum status notes_follow(struct remote *remote, const struct partition *partition)
@@ -46,7 +46,8 @@ static enum status notes_follow(struct remote *remote, const struct partition *p
     return status == STATUS_FULL ? STATUS_OK : status; /* its log is read a moment later */
 }
 
-static enum status partition_add(struct remote *remote, uint32_t part, struct partition **added)
+static enum status partition_add(
+    struct remote *remote, uint32_t part, uint32_t shards, struct partition **added)
 {
     struct partition *partition = &remote->partitions[remote->partition_count];
     const sale_id sale = part_sale(part);
@@ -60,6 +61,7 @@ static enum status partition_add(struct remote *remote, uint32_t part, struct pa
             .board = &remote->board,
             .changed = changed_tell,
             .item = item_note,
+            .show = remote_item_show,
             .context = remote });
     if (status == STATUS_OK)
         status = notes_follow(remote, partition);
@@ -67,7 +69,8 @@ static enum status partition_add(struct remote *remote, uint32_t part, struct pa
         replica_close(partition->replica);
         return status;
     }
-    if (sale < remote->config.engine.sales_max)
+    remote_shards_note(remote, partition, shards);
+    if (sale < remote->config.engine.sales_max && part_shard(part) == 0) /* the room is there */
         atomic_store_explicit(&remote->by_sale[sale], partition->replica, memory_order_release);
     remote->partition_count++;
     *added = partition;
@@ -92,7 +95,7 @@ static enum status piece_take(struct remote *remote, const struct log_piece *pie
     struct partition *partition = remote_partition(remote, piece->state.part);
     enum status status = STATUS_OK;
     if (partition == NULL)
-        status = partition_add(remote, piece->state.part, &partition);
+        status = partition_add(remote, piece->state.part, piece->state.shards, &partition);
     if (status != STATUS_OK || partition->damaged)
         return status;
     if (piece->entry.part == 0) {
@@ -139,6 +142,8 @@ static void note_look(void *self, struct span channel, struct span message)
     struct remote *remote = self;
     if (remote_note_heard(remote, channel, message))
         return;
+    if (remote_short_heard(remote, message))
+        return;
     if (span_equal(message, SPAN(REMOTE_PROPOSED)))
         remote->config.proposed(remote->config.context);
     else
@@ -150,8 +155,10 @@ static size_t arena_bytes(const struct remote_config *config)
     const size_t requests = (size_t)config->ports * config->ring_slots;
     return sizeof(struct ports) + ports_bytes(config->ports, config->ring_slots)
         + config->parts_max * sizeof(struct partition) + CALLS_MAX * sizeof(struct call)
-        + requests * sizeof(struct parked) + config->engine.items_max * sizeof(struct partition *)
-        + config->engine.sales_max * sizeof(_Atomic(struct replica *))
+        + (requests + config->parts_max) * sizeof(struct parked)
+        + config->engine.items_max * sizeof(sale_id)
+        + config->engine.sales_max * sizeof(struct shards) + remote_walks_bytes()
+        + remote_level_bytes(config) + config->engine.sales_max * sizeof(_Atomic(struct replica *))
         + board_rooms_bytes(config->engine.sales_max)
         + board_bytes(config->engine.items_max, config->engine.tickets_max) + 16384;
 }
@@ -160,23 +167,27 @@ static void tables_create(struct remote *remote)
 {
     const struct remote_config *config = &remote->config;
     struct arena *arena = &remote->arena;
-    const size_t requests = (size_t)config->ports * config->ring_slots;
+    const size_t parkings = (size_t)config->ports * config->ring_slots + config->parts_max;
     board_create(&remote->board, arena, config->engine.items_max, config->engine.tickets_max);
+    remote->board.free_channels = CHANNEL_LINE;
     board_create_rooms(&remote->board, arena, config->engine.sales_max);
     remote->board.filter_key = config->filter_key;
     remote->ports = arena_take(arena, 1, sizeof *remote->ports);
     ports_create(remote->ports, arena, config->ports, config->ring_slots, &remote->board);
     remote->ports->host = &remote->wake;
     remote->partitions = arena_take(arena, config->parts_max, sizeof *remote->partitions);
-    remote->item_partition = arena_take(arena, config->engine.items_max, sizeof *remote->item_partition);
+    remote->item_sale = arena_take(arena, config->engine.items_max, sizeof *remote->item_sale);
+    remote->sales = arena_take(arena, config->engine.sales_max, sizeof *remote->sales);
+    remote_walks_create(remote);
+    remote_level_create(remote);
     remote->by_sale = arena_take(arena, config->engine.sales_max, sizeof *remote->by_sale);
     remote->calls = arena_take(arena, CALLS_MAX, sizeof *remote->calls);
     for (uint32_t i = CALLS_MAX; i-- > 0;) {
         remote->calls[i].next = remote->free_calls;
         remote->free_calls = &remote->calls[i];
     }
-    struct parked *parked = arena_take(arena, requests, sizeof *parked);
-    for (size_t i = requests; i-- > 0;) {
+    struct parked *parked = arena_take(arena, parkings, sizeof *parked);
+    for (size_t i = parkings; i-- > 0;) {
         parked[i].next = remote->free_parked;
         remote->free_parked = &parked[i];
     }

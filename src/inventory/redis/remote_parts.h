@@ -7,11 +7,15 @@
  *   remote_fence.c   is the master the one that was opened?
  *   remote_notes.c   what processes tell each other
  *   remote_open.c    opening, and the partitions that are followed
+ *   remote_shards.c  the shards of a sale: who is at home where, and what they have together
+ *   remote_walk.c    operators' commands, which go from shard to shard
+ *   remote_level.c   units that travel between shards
  *   remote_view.c    the inventory as the seam names it */
 #ifndef STAMPEDE_INVENTORY_REDIS_REMOTE_PARTS_H
 #define STAMPEDE_INVENTORY_REDIS_REMOTE_PARTS_H
 
 #include "contract/inventory.h"
+#include "contract/ticket_number.h"
 #include "inventory/redis/keys.h"
 #include "inventory/redis/remote.h"
 
@@ -27,11 +31,22 @@ enum {
 
 struct asker;
 struct call;
+struct level;
+struct walk;
 struct log_reader;
 struct parked;
 struct ports;
 struct redis_subscriber;
 struct replica;
+
+/* Somebody asked for more units of a pool than its shard has, while others have some. */
+struct shortage {
+    uint32_t part;
+    item_id item;
+    uint32_t quantity;
+    channel_index channel;
+    uint64_t at_ms;
+};
 
 struct partition {
     struct replica *replica;
@@ -42,10 +57,18 @@ struct partition {
     uint32_t in_flight; /* calls of purchases */
     bool refused;       /* its last call: the script is not there, or Redis is away */
     bool damaged;
-    bool doubted;   /* its master may be another one than that which was opened */
-    bool seen_open; /* once, by this process */
+    bool doubted;         /* its master may be another one than that which was opened */
+    bool seen_open;       /* once, by this process */
+    bool level_asked;     /* a transfer was asked for, and is not kept yet */
+    struct shortage told; /* the last one that was published, and when */
     uint64_t fence_ms;
     struct parked *first, **end;
+};
+
+/* The partitions of a sale. */
+struct shards {
+    uint32_t count;                     /* that there are; 0: the sale has no partition yet */
+    struct partition *list[SHARDS_MAX]; /* NULL: not followed (yet) */
 };
 
 struct remote {
@@ -64,8 +87,12 @@ struct remote {
 
     struct partition *partitions;
     uint32_t partition_count;
-    struct partition **item_partition; /* by item; NULL: not preheated */
-    struct partition *taking;          /* whose entry is being applied */
+    struct shards *sales;     /* by sale */
+    sale_id *item_sale;       /* by item; 0: not preheated */
+    struct partition *taking; /* whose entry is being applied */
+    struct walk *walks;
+    uint32_t walks_used;
+    struct level *level; /* NULL: this process never levels */
     _Atomic(struct replica *) *by_sale;
 
     struct call *calls, *free_calls;
@@ -91,7 +118,51 @@ struct partition *remote_partition(struct remote *remote, uint32_t part); /* NUL
 /* What the log reader has brought is applied, and what waited for it is answered. */
 MUST_CHECK enum status remote_log_take(struct remote *remote);
 
+/* remote_shards.c. */
+/* A partition that is followed, and how many shards its sale has. */
+void remote_shards_note(struct remote *remote, struct partition *partition, uint32_t shards);
+struct shards *remote_shards(struct remote *remote, sale_id sale); /* NULL: no such sale */
+/* Those of the sale that a command is about; NULL: it is about none that is known here. */
+struct shards *remote_shards_of(struct remote *remote, const struct command *command);
+/* Where a command is decided; NULL: nobody follows it. Not for operators' commands of several shards. */
+struct partition *remote_partition_of(struct remote *remote, const struct command *command);
+/* Whether it goes to all shards of its sale. */
+bool command_is_for_all(const struct command *command);
+/* Units of a pool that are on their way to `to`, or to any shard (NULL). */
+uint32_t shards_in_transit(
+    const struct shards *shards, const struct partition *to, item_id item, channel_index channel);
+/* Units of a pool in other shards than this one, or on their way. */
+uint32_t shards_elsewhere(
+    const struct shards *shards, const struct partition *home, item_id item, channel_index channel);
+/* Whoever waits for units is served where they come back, if at home there. Else the units go to the line of
+ * their shard, from where they are offered (orders/waitlist.h). */
+void shards_settle(const struct shards *shards, uint32_t part, struct command_settle *settle);
+void remote_item_show(void *context, item_id item, uint64_t at_ms); /* the remote; replica_config.show */
+
+/* remote_walk.c. */
+size_t remote_walks_bytes(void);
+void remote_walks_create(struct remote *remote);
+/* False: there is no place for it now. */
+bool remote_walk_begin(struct remote *remote, const struct asker *asker, const struct command *command);
+void remote_walks_send(struct remote *remote);
+void remote_walk_answered(struct remote *remote, uint64_t walk, const struct outcome *outcome);
+
+/* remote_level.c. */
+size_t remote_level_bytes(const struct remote_config *config);
+void remote_level_create(struct remote *remote);
+void remote_level_item(struct remote *remote, item_id item); /* its units should be looked at */
+void remote_level_turn(struct remote *remote);
+void remote_level_answered(struct remote *remote, uint64_t partition);
+/* A purchase found its shard empty while others are not: whoever levels is told. */
+void remote_short_tell(
+    struct remote *remote, struct partition *partition, const struct command_reserve *purchase);
+/* A message of that kind; false: it is another one. */
+bool remote_short_heard(struct remote *remote, struct span message);
+
 /* remote_calls.c. */
+/* Asks the script; false: there is no place for it now. */
+bool remote_command(struct remote *remote, struct partition *partition, const struct asker *asker,
+    const struct command *command);
 /* False: there is no place for it now, and it has to wait in its ring. */
 bool remote_request(struct remote *remote, uint32_t port, const struct inventory_request *request);
 void remote_calls_send(struct remote *remote); /* what has gathered, and what is tried again */

@@ -17,6 +17,7 @@ struct replica {
     bool *is_dirty;
     bool room_dirty;
     _Atomic uint64_t places; /* rows of the table of places that others may read */
+    struct command_transfer gifts[SHARDS_MAX]; /* the last one to each shard */
 };
 
 static const struct engine *engine_of(const struct replica *replica)
@@ -76,6 +77,10 @@ static void record_note(void *context, const struct command *command, const stru
         dirty_add_all(replica);
     if (command->type == COMMAND_PREHEAT)
         replica->config.item(replica->config.context, command->preheat.item);
+    if (command->type == COMMAND_GIVE) {
+        replica->gifts[command->transfer.shard] = command->transfer;
+        replica->gifts[command->transfer.shard].quantity = (uint32_t)outcome->applied;
+    }
     if (command->type == COMMAND_SETTLE)
         changed_tell(replica, command->settle.ticket, outcome->user);
     replica->room_dirty |= command_room(command) != 0;
@@ -97,12 +102,8 @@ static void dirty_show(struct replica *replica)
 {
     const uint64_t at_ms = replica->caught_up ? confirm_time_ms(replica->confirm) : 0;
     for (uint32_t i = 0; i < replica->dirty_count; i++) {
-        struct board_update view;
         replica->is_dirty[replica->dirty[i]] = false;
-        if (!engine_item_view(engine_of(replica), replica->dirty[i], &view))
-            continue;
-        board_publish(replica->config.board, &view);
-        board_note_sold_out(replica->config.board, &view, at_ms);
+        replica->config.show(replica->config.context, replica->dirty[i], at_ms);
     }
     replica->dirty_count = 0;
     room_show(replica);
@@ -202,6 +203,41 @@ void replica_ask(struct replica *replica, const struct command *command, struct 
     confirm_ask(replica->confirm, command, outcome);
     if (command->type == COMMAND_ASK_MINE)
         outcome->ticket = replica_number(replica, outcome->ticket);
+}
+
+bool replica_item(const struct replica *replica, item_id item, struct board_update *view)
+{
+    return engine_item_view(engine_of(replica), item, view);
+}
+
+bool replica_totals(const struct replica *replica, item_id id, uint32_t *total, uint32_t *locked)
+{
+    const struct engine *engine = engine_of(replica);
+    if (id >= engine->config.items_max || engine->items[id].sale == 0)
+        return false;
+    *total = engine->items[id].total;
+    *locked = engine->items[id].locked;
+    return true;
+}
+
+uint64_t replica_draw_ms(const struct replica *replica, item_id item, channel_index channel)
+{
+    return engine_of(replica)->items[item].draw_until_ms[channel];
+}
+
+uint32_t replica_given(const struct replica *replica, uint32_t shard)
+{
+    return engine_of(replica)->transfers.given[shard];
+}
+
+uint32_t replica_taken(const struct replica *replica, uint32_t shard)
+{
+    return engine_of(replica)->transfers.taken[shard];
+}
+
+const struct command_transfer *replica_gift(const struct replica *replica, uint32_t shard)
+{
+    return &replica->gifts[shard];
 }
 
 struct replica_fill replica_fill(const struct replica *replica)

@@ -20,11 +20,13 @@ struct replica_config {
     uint32_t part;
     uint64_t data_id;
     const struct engine_config *engine; /* read by replica_open */
-    struct board *board;                /* where its items and room are shown */
+    struct board *board;                /* where its room and buyers are shown */
     /* An order was made, or a step of it was taken; user 0: not known here. NULL: nobody wants to know. */
     void (*changed)(void *context, ticket_number ticket, user_id user);
-    /* The item belongs to this partition from now on. */
+    /* The item belongs to this partition's sale from now on. */
     void (*item)(void *context, item_id item);
+    /* Something of the item has changed. at_ms: when, if this is the present; 0: it was read at the start. */
+    void (*show)(void *context, item_id item, uint64_t at_ms);
     void *context;
 };
 
@@ -53,6 +55,17 @@ struct ticket_claim {
 bool replica_is_ticket(const struct replica *replica, ticket_number n, const struct ticket_claim *claim);
 /* COMMAND_ASK_…: what one machine would answer; ASK_TICKET also ANSWER_DECIDING and ANSWER_VOID. */
 void replica_ask(struct replica *replica, const struct command *command, struct outcome *outcome);
+/* What the partition has of an item; false: nothing. */
+bool replica_item(const struct replica *replica, item_id item, struct board_update *view);
+/* How many units there were in all, and how many of these are locked; false: it has nothing of the item. */
+bool replica_totals(const struct replica *replica, item_id item, uint32_t *total, uint32_t *locked);
+/* Until when a draw decides about the units of this pool; 0: there is none. */
+uint64_t replica_draw_ms(const struct replica *replica, item_id item, channel_index channel);
+/* How far its transfers with another shard are; and the last one that it gave to it (number 0: none), with
+ * the units that really left. */
+uint32_t replica_given(const struct replica *replica, uint32_t shard);
+uint32_t replica_taken(const struct replica *replica, uint32_t shard);
+const struct command_transfer *replica_gift(const struct replica *replica, uint32_t shard);
 struct replica_fill {
     uint64_t tickets; /* that are used */
     uint32_t buyers_percent;

@@ -25,6 +25,7 @@ static void profile_draw(struct cluster_profile *profile)
     static const uint32_t replicates[] = { 2, 8, 30, 100 };
     static const uint32_t fault_rates[] = { 0, 300, 150, 80, 80, 40, 20 };
     *profile = (struct cluster_profile){ .sales = 1 + (uint32_t)cluster_below(SALES_MAX),
+        .shards = cluster_below(2) == 0 ? 1 : 2 + (uint32_t)cluster_below(2),
         .items = 1 + (uint32_t)cluster_below(ITEMS_PER_SALE),
         .units = 1 + (uint32_t)cluster_below(30),
         .users = 2 + (uint32_t)cluster_below(20),
@@ -77,6 +78,8 @@ uint64_t cluster_run(uint64_t seed)
     sim_net.latency_ms = 1 + (uint32_t)cluster_below(20);
     sim_net.slow_ms = profile->timeout_ms;
     db_start(&cluster.random);
+    for (sale_id sale = 1; sale <= profile->sales; sale++)
+        db.shards[sale] = profile->shards;
     people_start();
     machines_start();
     sim_net.faults = db.faults = profile->fault_one_in != 0;

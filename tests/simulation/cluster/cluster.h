@@ -7,7 +7,7 @@
  *           inventory of gateways with its log reader (inventory/redis/remote.h), the stock pump
  *   models  Redis (sim_redis.h), the ways to it (process.h), the database (db.h), clients (people.h)
  *
- * Two partitions at most, three workers that compete for leases, three gateways. A worker that was stopped
+ * Two sales of up to three shards, three workers that compete for leases, three gateways. A worker that was stopped
  * for
  * long goes on in the middle of what it did. What is checked: db.c at each commit, people.c at each answer,
  * rest.c when all is quiet. */
@@ -44,7 +44,7 @@ struct worker {
 
 /* How this run is: drawn once, from the seed. */
 struct cluster_profile {
-    uint32_t sales, items, units, users, quantity, limit, sale_limit;
+    uint32_t sales, shards, items, units, users, quantity, limit, sale_limit;
     uint32_t steps, step_ms, fault_one_in; /* 0: no faults */
     uint32_t replicate_one_in;             /* steps: how far the replica is behind */
     uint32_t tell_ms, lease_ms, timeout_ms;

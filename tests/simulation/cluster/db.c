@@ -54,7 +54,7 @@ const struct db_order *db_order(ticket_number ticket)
 bool db_operator_done(uint64_t key)
 {
     for (uint32_t i = 0; i < db.operator_count; i++)
-        if (db.operators[i] == key)
+        if (db.operators[i].key == key)
             return true;
     return false;
 }
@@ -98,10 +98,10 @@ static void item_check(item_id item)
 static void limits_check(const struct db_order *order)
 {
     const struct db_item *item = &db.items[order->item];
-    const struct db_part *part = db_part(item->part);
+    const struct db_part *part = db_part(part_of_sale(item->sale, 0));
     uint64_t of_sale = 0;
     for (item_id i = 1; i < DB_ITEMS_MAX; i++)
-        if (db.items[i].part == item->part)
+        if (db.items[i].sale == item->sale)
             of_sale += db_units(i, order->user);
     if ((item->limit != 0 && db_units(order->item, order->user) > item->limit)
         || (part->sale_limit != 0 && of_sale > part->sale_limit))
@@ -172,31 +172,76 @@ static void settle_apply(struct db_part *part, const struct queue_record *record
     }
 }
 
-static void operator_note(const struct command *command)
+/* Once in each shard. */
+static void operator_note(const struct db_part *part, const struct command *command)
 {
     if (!command_has_origin(command->type) || command->origin.key == 0)
         return;
-    if (db_operator_done(command->origin.key))
-        violation("I8 one key, one outcome",
-            "an operator's command with key %" PRIx64 " was done twice", command->origin.key);
+    for (uint32_t i = 0; i < db.operator_count; i++)
+        if (db.operators[i].key == command->origin.key && db.operators[i].part == part->state.part)
+            violation("I8 one key, one outcome",
+                "an operator's command with key %" PRIx64 " was done twice", command->origin.key);
     invariant(db.operator_count < DB_KEYS_MAX);
-    db.operators[db.operator_count++] = command->origin.key;
+    db.operators[db.operator_count].key = command->origin.key;
+    db.operators[db.operator_count++].part = part->state.part;
+}
+
+uint32_t db_transfers_open(void)
+{
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < db.part_count; i++)
+        for (uint32_t to = 0; to < db.parts[i].state.shards; to++) {
+            const uint32_t part = db.parts[i].state.part;
+            const struct db_part *taker = db_part(part_of_sale(part_sale(part), to));
+            open += db.parts[i].gifts[to].number > taker->taken[part_shard(part)];
+        }
+    return open;
+}
+
+/* Units arrive once, as many as left, and not before that is kept. */
+static void transfer_check(struct db_part *part, const struct queue_record *record)
+{
+    const struct command_transfer *transfer = &record->command.transfer;
+    const uint32_t units = (uint32_t)record->outcome.applied;
+    if (record->command.type == COMMAND_GIVE) {
+        const struct db_part *taker =
+            db_part(part_of_sale(part_sale(part->state.part), transfer->shard));
+        if (taker == NULL
+            || part->gifts[transfer->shard].number != taker->taken[part_shard(part->state.part)])
+            violation("I1 conservation", "shard %u gives transfer %u before the one before was taken",
+                part_shard(part->state.part), transfer->number);
+        part->gifts[transfer->shard] = *transfer;
+        part->gifts[transfer->shard].quantity = units;
+        return;
+    }
+    const struct db_part *giver = db_part(part_of_sale(part_sale(part->state.part), transfer->shard));
+    const struct command_transfer *gift =
+        giver == NULL ? NULL : &giver->gifts[part_shard(part->state.part)];
+    if (gift == NULL || gift->number != transfer->number || gift->item != transfer->item
+        || gift->quantity != units || transfer->number != part->taken[transfer->shard] + 1)
+        violation("I1 conservation", "%u units of item %u are taken by transfer %u, which is not given",
+            units, transfer->item, transfer->number);
+    part->taken[transfer->shard] = transfer->number;
 }
 
 void db_record_apply(struct db_part *part, const struct queue_record *record, uint32_t epoch)
 {
     const struct command *command = &record->command;
-    operator_note(command);
+    operator_note(part, command);
     switch (command->type) {
     case COMMAND_SALE:
         part->sale_limit = command->sale.limit_per_user;
         break;
     case COMMAND_PREHEAT:
         invariant(command->preheat.item < DB_ITEMS_MAX);
-        db.items[command->preheat.item] = (struct db_item){ .part = part->state.part,
-            .limit = command->preheat.limit_per_user,
-            .given = command->preheat.total,
-            .open = true };
+        db.items[command->preheat.item].sale = command->preheat.sale;
+        db.items[command->preheat.item].limit = command->preheat.limit_per_user;
+        db.items[command->preheat.item].given += command->preheat.total; /* each shard its share */
+        db.items[command->preheat.item].open = true;
+        break;
+    case COMMAND_GIVE:
+    case COMMAND_TAKE:
+        transfer_check(part, record);
         break;
     case COMMAND_ADJUST:
         db.items[command->adjust.item].given += record->outcome.applied;

@@ -7,6 +7,7 @@
 #define STAMPEDE_TESTS_CLUSTER_DB_H
 
 #include "contract/cluster_store.h"
+#include "contract/command.h"
 #include "tests/simulation/cluster/process.h"
 
 enum {
@@ -16,7 +17,7 @@ enum {
     DB_ORDERS_MAX = 1024,
     DB_ITEMS_MAX = 8,
     DB_EVENTS_MAX = 2048,
-    DB_KEYS_MAX = 256
+    DB_KEYS_MAX = 1024
 };
 
 struct db_order {
@@ -39,11 +40,14 @@ struct db_part {
     uint32_t entry_count, entry_room;
     uint32_t tickets; /* wins so far */
     uint32_t sale_limit;
+    struct command_transfer gifts[DB_SHARDS_MAX]; /* the last one to each shard */
+    uint32_t taken[DB_SHARDS_MAX];                /* the number of the last one from each shard */
 };
 struct db_item {
-    uint32_t part, limit;
-    int64_t given;
-    bool open; /* it was preheated */
+    sale_id sale;
+    uint32_t limit;
+    int64_t given; /* to all shards of the sale */
+    bool open;     /* it was preheated */
 };
 struct db_event {
     ticket_number ticket;
@@ -61,7 +65,10 @@ struct db {
     uint32_t order_count;
     struct db_event events[DB_EVENTS_MAX];
     uint32_t event_count;
-    uint64_t operators[DB_KEYS_MAX]; /* keys of commands that were done */
+    struct {
+        uint64_t key;
+        uint32_t part;
+    } operators[DB_KEYS_MAX]; /* commands that were done */
     uint32_t operator_count;
     uint64_t away_until_ms;
     bool faults;
@@ -91,5 +98,6 @@ uint64_t db_units(item_id item, user_id user);
 /* An order moves on, with its stock event. False: it can't. */
 bool db_order_move(uint32_t index, enum order_event event, bool to_safety);
 uint32_t db_events_open(void);
+uint32_t db_transfers_open(void); /* given, and not taken */
 
 #endif

@@ -10,7 +10,7 @@
 #include "tests/simulation/cluster/tasks.h"
 #include "tests/simulation/trace.h"
 
-enum { PARTS_MAX = 4, RING_SLOTS_SMALL = 64, DYING_STEPS_MAX = 10000 };
+enum { PARTS_MAX = DB_PARTS, RING_SLOTS_SMALL = 64, DYING_STEPS_MAX = 10000 };
 
 const struct engine_config cluster_engine = { .items_max = DB_ITEMS_MAX, .sales_max = 4, .tickets_max = 512 };
 
@@ -31,6 +31,18 @@ static void pump_open(struct gateway *gateway)
             .port = inventory->ops->port(inventory, PUMP_PORT, NULL) });
 }
 
+/* The first one always, others now and then: several may believe that they lead. */
+static bool levels(void *context)
+{
+    const struct gateway *gateway = context;
+    return gateway == &cluster.gateways[0] || cluster_below(8) == 0;
+}
+
+static void proposed(void *context)
+{
+    (void)context; /* workers look by themselves */
+}
+
 static void gateway_open(struct gateway *gateway)
 {
     char what[200];
@@ -46,7 +58,10 @@ static void gateway_open(struct gateway *gateway)
         .parts_max = PARTS_MAX,
         .tell_ms = cluster.profile.tell_ms,
         .timeout_ms = cluster.profile.timeout_ms,
-        .process = gateway->process.number };
+        .process = gateway->process.number,
+        .levels = levels,
+        .proposed = proposed,
+        .context = gateway };
     gateway->start_ms = sim_now_ms + 100;
     gateway->host_stopped_until_ms = 0;
     const enum status status = remote_open(&gateway->remote, &config, what, sizeof what);

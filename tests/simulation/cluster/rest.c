@@ -16,7 +16,7 @@
 
 enum { REST_MS_MAX = 90 * 1000, QUIET_MS = 2500 };
 
-static struct confirm *folds[SALES_MAX];
+static struct confirm *folds[DB_PARTS];
 
 /* ---- until all is quiet ---- */
 
@@ -38,8 +38,10 @@ static const char *busy(void)
         return "somebody waits for an answer";
     if (db_events_open() > 0)
         return "a stock event is open";
-    if (db.part_count != cluster.profile.sales)
+    if (db.part_count != cluster.profile.sales * cluster.profile.shards)
         return "a partition was never asked for";
+    if (db_transfers_open() > 0)
+        return "units are on their way between shards";
     for (uint32_t i = 0; i < db.part_count; i++)
         if (!part_is_open(&db.parts[i]))
             return "a partition is not open";
@@ -91,18 +93,22 @@ static void folds_open(void)
 
 static void folds_close(void)
 {
-    for (uint32_t i = 0; i < SALES_MAX; i++) {
+    for (uint32_t i = 0; i < DB_PARTS; i++) {
         confirm_close(folds[i]);
         folds[i] = NULL;
     }
 }
 
-static const struct engine *fold_of(uint32_t part)
+/* In all shards of its sale. */
+static struct item_counts fold_counts(item_id item)
 {
-    uint32_t at = 0;
-    while (db.parts[at].state.part != part)
-        invariant(++at < db.part_count);
-    return confirm_engine(folds[at]);
+    struct item_counts sum = { 0 }, counts;
+    for (uint32_t i = 0; i < db.part_count; i++)
+        if (part_sale(db.parts[i].state.part) == db.items[item].sale) {
+            engine_item_counts(confirm_engine(folds[i]), item, &counts);
+            item_counts_add(&sum, &counts);
+        }
+    return sum;
 }
 
 /* ---- comparisons ---- */
@@ -192,15 +198,14 @@ static void gateway_compare(struct gateway *gateway)
 {
     struct outcome outcome;
     for (item_id item = 1; item < DB_ITEMS_MAX; item++) {
-        struct item_counts counts;
         if (!db.items[item].open)
             continue;
-        engine_item_counts(fold_of(db.items[item].part), item, &counts);
+        const struct item_counts counts = fold_counts(item);
         const struct board *board = remote_inventory(gateway->remote)->board;
         struct board_update shown;
         if (!board_read(board, item, &shown) || shown.counts.held != counts.held
             || shown.counts.sold != counts.sold || shown.counts.free != counts.free
-            || shown.counts.given != counts.given)
+            || shown.counts.given != counts.given || shown.counts.given != db.items[item].given)
             violation("I16 gateways have the fold of the log", "item %u", item);
     }
     for (uint32_t i = 0; i < db.order_count; i++) {
@@ -236,7 +241,7 @@ static void free_units_check(void)
     for (item_id item = 1; item < DB_ITEMS_MAX; item++) {
         if (!db.items[item].open)
             continue;
-        const uint32_t is_free = fold_of(db.items[item].part)->items[item].free[0];
+        const uint32_t is_free = fold_counts(item).channel_free[0];
         folds_close();
         const uint32_t attempt = people_buy(item);
         rest_until_quiet();
