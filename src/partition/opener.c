@@ -211,7 +211,7 @@ static enum redis_answer state_load(struct opener *opener, const struct opening 
 static bool state_is_there(const struct opener *opener, const struct partition_found *found)
 {
     const uint32_t old = opener->epoch;
-    return old != 0 && old != opener->void_epoch && found->shut == old
+    return old != 0 && old != opener->void_epoch && found->shut == old && found->has_state
         && found->seq == confirm_seq(stream_queue_confirm(opener->queue))
         && strcmp(found->replid, opener->replid) == 0;
 }

@@ -92,6 +92,7 @@ static void found_take(void *context, const struct redis_value *value)
     *found = (struct partition_found){ .epoch = (uint32_t)first_number(&value->list[0]),
         .shut = (uint32_t)first_number(&value->list[1]),
         .open = (uint32_t)first_number(&value->list[2]),
+        .has_state = value->list[3].kind == REDIS_KIND_TEXT,
         .seq = first_number(&value->list[3]) };
     replid_take(&value->list[4], found->replid);
 }

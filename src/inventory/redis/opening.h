@@ -33,6 +33,7 @@ struct partition_found {
     uint32_t epoch; /* whose script may run; 0: none */
     uint32_t shut;  /* whose script ran last, if none may run now; 0: not known */
     uint32_t open;  /* the last one that claimed it */
+    bool has_state; /* else nothing is there, or only what an opening has begun with */
     uint64_t seq;   /* the last record of the state */
     /* The replication id of the master when the script was last admitted; empty: not known. A master with
      * another one may have lost what this one has acknowledged. */

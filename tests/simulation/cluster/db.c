@@ -193,6 +193,7 @@ uint32_t db_transfers_open(void)
         for (uint32_t to = 0; to < db.parts[i].state.shards; to++) {
             const uint32_t part = db.parts[i].state.part;
             const struct db_part *taker = db_part(part_of_sale(part_sale(part), to));
+            invariant(taker != NULL);
             open += db.parts[i].gifts[to].number > taker->taken[part_shard(part)];
         }
     return open;

@@ -20,12 +20,12 @@ static void back_again_avoid(void)
     static char bytes[SCRIPT_BYTES_MAX];
     const bool may = cluster_back_again || sim_now_ms >= cluster.promoted_ms + PROMOTIONS_APART_MS;
     cluster.promoted_ms = sim_now_ms;
-    for (sale_id sale = 1; sale <= cluster.profile.sales && !may; sale++) {
+    for (uint32_t i = 0; i < db.part_count && !may; i++) {
         struct text text = text_in(bytes, sizeof bytes);
         struct partition_keys keys;
         struct span epoch;
         uint64_t number = 0;
-        partition_keys_make(&keys, CLUSTER_DATA_ID, part_of_sale(sale, 0));
+        partition_keys_make(&keys, CLUSTER_DATA_ID, db.parts[i].state.part);
         const struct map *map = sim_redis_hash(&cluster.redis, keys.names[SCRIPT_KEY_PART]);
         if (map == NULL || !map_get(map, SPAN("epoch"), &epoch)
             || span_to_u64(epoch, &number) != STATUS_OK || number == 0)
@@ -87,7 +87,8 @@ static void field_is_wrong(void)
         return;
     const sale_id sale = (sale_id)(1 + cluster_below(cluster.profile.sales));
     const item_id item = 1 + (sale - 1) * ITEMS_PER_SALE + (item_id)cluster_below(cluster.profile.items);
-    partition_keys_make(&keys, CLUSTER_DATA_ID, part_of_sale(sale, 0));
+    partition_keys_make(&keys, CLUSTER_DATA_ID,
+        part_of_sale(sale, (uint32_t)cluster_below(cluster.profile.shards)));
     snprintf(field, sizeof field, "i%u", item);
     if (!sim_redis_tamper(&cluster.redis, keys.names[SCRIPT_KEY_PART], span_from_string(field)))
         return;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLIENTS_MAX = 16, CHANNELS_MAX = 8, PROCESSES_MAX = 16, CHANNEL_BYTES = 96 };
+enum { CLIENTS_MAX = 16, CHANNELS_MAX = 24, PROCESSES_MAX = 16, CHANNEL_BYTES = 96 };
 enum { LATE_MS = 3000, STOP_MS = 8000 };
 
 struct message {

@@ -14,7 +14,7 @@
 #include "redis/request.h"
 #include "tests/differential/map.h"
 
-enum { SIM_SERVERS = 2, SIM_SERVER_NONE = 255, SIM_KEYS_MAX = 16, SIM_REPLY_PIECES = 1024 };
+enum { SIM_SERVERS = 2, SIM_SERVER_NONE = 255, SIM_KEYS_MAX = 64, SIM_REPLY_PIECES = 1024 };
 
 struct sim_stream_entry {
     uint64_t seq;
