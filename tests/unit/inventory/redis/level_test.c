@@ -41,6 +41,8 @@ static void what_a_shards_own_buyers_want_stays_there(void **state)
     moves((struct level_shard[]){ { .free = 0, .wanted = 1 }, { .free = 4, .wanted = 1 } }, 2,
         false, 1, 0, 1);
     nothing((struct level_shard[]){ { .free = 0, .wanted = 1 }, { .free = 9, .fixed = true } }, 2, true);
+    moves((struct level_shard[]){ { .free = 0, .wanted = 3 }, { .free = 4, .wanted = 2 } }, 2,
+        false, 1, 0, 2);
 }
 
 static void a_shard_that_runs_low_gets_units_before_it_is_empty(void **state)
@@ -52,6 +54,16 @@ static void a_shard_that_runs_low_gets_units_before_it_is_empty(void **state)
         true); /* a quarter of the average */
     nothing((struct level_shard[]){ { .free = 1 }, { .free = 1 }, { .free = 1 } }, 3, true);
     nothing((struct level_shard[]){ { .free = 0 }, { .free = 0 } }, 2, true);
+}
+
+static void units_that_are_too_few_for_several_shards_come_together_in_one(void **state)
+{
+    (void)state;
+    moves((struct level_shard[]){ { .free = 1, .wanted = 2 }, { .free = 1, .wanted = 2 } }, 2,
+        false, 1, 0, 1);
+    moves((struct level_shard[]){ { .free = 1, .wanted = 3 }, { .free = 1, .wanted = 2 } }, 2,
+        false, 0, 1, 1);
+    nothing((struct level_shard[]){ { .free = 2, .wanted = 2 }, { .free = 0, .wanted = 2 } }, 2, false);
 }
 
 /* Whoever follows the plan comes to an end, and then nobody waits for units that others could spare. */
@@ -93,6 +105,7 @@ int main(void)
         cmocka_unit_test(units_go_where_somebody_waits_for_them),
         cmocka_unit_test(what_a_shards_own_buyers_want_stays_there),
         cmocka_unit_test(a_shard_that_runs_low_gets_units_before_it_is_empty),
+        cmocka_unit_test(units_that_are_too_few_for_several_shards_come_together_in_one),
         cmocka_unit_test(plans_come_to_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
