@@ -493,6 +493,8 @@ void remote_answered(void *self, uint64_t tag, enum redis_answer answer, const s
     }
     partition->in_flight -= call->count > 0;
     partition->refused = answer != REDIS_ANSWER_OK;
+    if (answer == REDIS_ANSWER_AWAY || answer == REDIS_ANSWER_UNKNOWN)
+        remote_doubt(remote, partition);
     if (answer == REDIS_ANSWER_OK)
         reply_take(remote, call, value);
     else

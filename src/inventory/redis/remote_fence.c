@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/redis/remote_fence.c: is the master of a partition still the one that was opened? A server that
  * was replaced and came back may have kept the script, but not the state; its replication id is another one
- * then (docs/redis.md#opening). Each second it is compared with the one that the opening has noted. Until
- * they agree, this process sends nothing there. It only spares proposals that would be void: the database
+ * then (docs/redis.md#opening). Each second it is compared with the one that the opening has noted, and at once
+ * when the server could not be reached, or said that it is no master. Until they agree, by what the server has
+ * told since then, this process sends nothing there. It only spares proposals that would be void: the database
  * is the fence. */
 #include "inventory/redis/remote_parts.h"
 #include "redis/slots.h"
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FENCE_LOOK_MS = 1000, FENCE_FIRST_MS = 50, REDIS_VERSION_MIN = 7 };
+enum { FENCE_LOOK_MS = 1000, FENCE_SOON_MS = 50, REDIS_VERSION_MIN = 7 };
 
 void remote_fence_send(struct remote *remote)
 {
@@ -19,11 +20,20 @@ void remote_fence_send(struct remote *remote)
         const struct span key = partition->keys.names[SCRIPT_KEY_PART];
         if (partition->epoch == 0 || remote->now_ms < partition->fence_ms)
             continue;
-        partition->fence_ms = remote->now_ms + (partition->seen_open ? FENCE_LOOK_MS : FENCE_FIRST_MS);
+        const bool calm = partition->seen_open && !partition->doubted;
+        partition->fence_ms = remote->now_ms + (calm ? FENCE_LOOK_MS : FENCE_SOON_MS);
         (void)!redis_client_send(remote->client, key, FENCE_TAG + i,
             remote->now_ms + remote->config.timeout_ms, /* not sent: the next look */
             REDIS_WORDS(SPAN("HMGET"), key, SPAN("replid"), SPAN("epoch")));
     }
+}
+
+void remote_doubt(struct remote *remote, struct partition *partition)
+{
+    partition->doubted = true;
+    partition->doubted_ms = remote->now_ms;
+    if (partition->fence_ms > remote->now_ms + FENCE_SOON_MS)
+        partition->fence_ms = remote->now_ms + FENCE_SOON_MS;
 }
 
 static bool text_is(const struct redis_value *value, struct span text)
@@ -40,7 +50,8 @@ void remote_fence_answered(struct remote *remote, uint32_t index, const struct r
     if (value == NULL || server == NULL || value->kind != REDIS_KIND_LIST || value->count != 2)
         return; /* nobody is there to be asked */
     snprintf(epoch, sizeof epoch, "%u", partition->epoch);
-    partition->doubted = !text_is(&value->list[0], span_from_string(server->replid));
+    partition->doubted = !text_is(&value->list[0], span_from_string(server->replid))
+        || server->asked_ms < partition->doubted_ms;
     partition->seen_open |= !partition->doubted && text_is(&value->list[1], span_from_string(epoch));
 }
 

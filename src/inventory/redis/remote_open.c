@@ -52,7 +52,7 @@ static enum status partition_add(
     struct partition *partition = &remote->partitions[remote->partition_count];
     const sale_id sale = part_sale(part);
     invariant(remote->partition_count < remote->config.parts_max); /* the log reader keeps it so */
-    *partition = (struct partition){ .end = &partition->first };
+    *partition = (struct partition){ .end = &partition->first, .doubted = true };
     partition_keys_make(&partition->keys, remote->config.data_id, part);
     enum status status = replica_open(&partition->replica,
         &(struct replica_config){ .part = part,

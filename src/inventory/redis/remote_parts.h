@@ -57,11 +57,11 @@ struct partition {
     uint32_t in_flight; /* calls of purchases */
     bool refused;       /* its last call: the script is not there, or Redis is away */
     bool damaged;
-    bool doubted;         /* its master may be another one than that which was opened */
-    bool seen_open;       /* once, by this process */
-    bool level_asked;     /* a transfer was asked for, and is not kept yet */
-    struct shortage told; /* the last one that was published, and when */
-    uint64_t fence_ms;
+    bool doubted;                  /* its master may be another one than that which was opened, */
+    bool seen_open;                /* once, by this process */
+    bool level_asked;              /* a transfer was asked for, and is not kept yet */
+    struct shortage told;          /* the last one that was published, and when */
+    uint64_t doubted_ms, fence_ms; /* since then; the next look */
     struct parked *first, **end;
 };
 
@@ -176,6 +176,7 @@ void remote_spend_answered(struct remote *remote, struct call *call, enum redis_
 
 /* remote_fence.c. */
 void remote_fence_send(struct remote *remote);
+void remote_doubt(struct remote *remote, struct partition *partition);
 void remote_informed(void *self, const struct redis_node *node, const struct redis_info *info);
 void remote_fence_answered(struct remote *remote, uint32_t index, const struct redis_value *value);
 
