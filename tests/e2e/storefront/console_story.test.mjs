@@ -17,19 +17,22 @@ async function ask(path, headers, body = '{}') {
     return { status: response.status, body: await response.json() };
 }
 
+/* A draw at the start is not over yet: whoever asks again has a moment in it. */
+const isGone = ({ status, body }) => status === 410 || (status === 409 && body.type !== '/problems/not-your-moment');
+
 /* One of the crowd: 'won', 'gone', or what else was said. */
 async function person(item, number) {
     const { body: { session } } = await ask('/v1/session', {}, undefined);
     const headers = { Authorization: `Bearer ${session}`, 'Idempotency-Key': `person-${number}` };
     for (let tries = 0; tries < 20; tries++) {
         const given = await ask(`/v1/items/${item}/pass`, headers);
-        if (given.status === 409 || given.status === 410)
+        if (isGone(given))
             return 'gone';
         if (given.status < 300) {
             const bought = await ask(`/v1/items/${item}/buy`, { ...headers, 'Stampede-Pass': given.body.pass }, '{"quantity":1}');
             if (bought.status < 300)
                 return 'won';
-            if (bought.status === 409 || bought.status === 410)
+            if (isGone(bought))
                 return 'gone';
         }
         await new Promise((resolve) => setTimeout(resolve, 100 * (tries + 1)));
