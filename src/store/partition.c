@@ -23,6 +23,11 @@ const char store_cluster_tables[] =
     "CREATE TABLE switches("
     "  name TEXT{40} NOT NULL, item INTEGER NOT NULL, value INTEGER NOT NULL,"
     "  PRIMARY KEY(name, item)"
+    ") STRICT;"
+    "CREATE TABLE members("
+    "  process INTEGER PRIMARY KEY, role TEXT NOT NULL, version TEXT NOT NULL,"
+    "  channels TEXT NOT NULL, settings INTEGER NOT NULL, clock_ms INTEGER NOT NULL,"
+    "  seen_ms INTEGER NOT NULL"
     ") STRICT;";
 
 static const struct sql_columns part_columns =

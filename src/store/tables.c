@@ -221,7 +221,16 @@ static const char *const step_14[] = {
     switches_14,
     NULL,
 };
-const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14, NULL };
+static const char members_15[] =
+    "CREATE TABLE members(process INTEGER PRIMARY KEY, role TEXT NOT NULL, version TEXT NOT NULL,"
+    " channels TEXT NOT NULL, settings INTEGER NOT NULL, clock_ms INTEGER NOT NULL,"
+    " seen_ms INTEGER NOT NULL) STRICT";
+static const char *const step_15[] = {
+    members_15,
+    NULL,
+};
+const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
+    step_15, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 
