@@ -45,6 +45,7 @@ struct partition {
     bool doubted;   /* its master may be another one than that which was opened */
     bool seen_open; /* once, by this process */
     uint64_t fence_ms;
+    uint64_t units; /* of its items, when they were counted last */
     struct parked *first, **end;
 };
 
@@ -59,7 +60,9 @@ struct remote {
     struct log_reader *reader;
     struct redis_client *client;
     struct redis_subscriber *subscriber;
-    enum remote_redis redis_wrong; /* of the server that spoke last */
+    enum remote_redis redis_wrong; /* of the worst one (remote_fence.c) */
+    int64_t redis_apart_ms;
+    uint64_t judged_ms; /* when these were looked at */
     uint64_t now_ms, opened_ms;
 
     struct partition *partitions;

@@ -204,6 +204,11 @@ void replica_ask(struct replica *replica, const struct command *command, struct 
         outcome->ticket = replica_number(replica, outcome->ticket);
 }
 
+uint32_t replica_units(const struct replica *replica, item_id item)
+{
+    return engine_of(replica)->items[item].given;
+}
+
 struct replica_fill replica_fill(const struct replica *replica)
 {
     const struct engine *engine = engine_of(replica);
