@@ -43,6 +43,7 @@ struct switch_row {
 /* A process of a shop on many machines, as it tells of itself each MEMBER_BEAT_MS (worker/members.h). */
 enum {
     MEMBER_ROLE_MAX = 7,
+    MEMBER_NAME_MAX = 79,
     MEMBER_VERSION_MAX = 31,
     MEMBER_CHANNELS_MAX = 255,
     MEMBERS_MAX = 256, /* that one look reads */
@@ -53,6 +54,7 @@ enum {
 struct member {
     uint64_t process; /* its number, not 0 */
     char role[MEMBER_ROLE_MAX + 1];
+    char name[MEMBER_NAME_MAX + 1];         /* machine:port, for people */
     char version[MEMBER_VERSION_MAX + 1];   /* of its program */
     char channels[MEMBER_CHANNELS_MAX + 1]; /* channels.names */
     uint64_t settings;                      /* a hash of those that must agree (config/agreed.h) */

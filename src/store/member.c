@@ -10,24 +10,24 @@ enum status store_member_set(struct order_store *handle, const struct member *me
     if (member->process == 0)
         return STATUS_BAD_INPUT;
     return sql_do(store_of(handle),
-        "INSERT INTO members(process, role, version, channels, settings, clock_ms, seen_ms)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-        " ON CONFLICT(process) DO UPDATE SET role = excluded.role, version = excluded.version,"
-        " channels = excluded.channels, settings = excluded.settings, clock_ms = excluded.clock_ms,"
-        " seen_ms = excluded.seen_ms",
-        VALUES(U64(member->process), TEXT(member->role), TEXT(member->version),
+        "INSERT INTO members(process, role, name, version, channels, settings, clock_ms, seen_ms)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+        " ON CONFLICT(process) DO UPDATE SET role = excluded.role, name = excluded.name,"
+        " version = excluded.version, channels = excluded.channels, settings = excluded.settings,"
+        " clock_ms = excluded.clock_ms, seen_ms = excluded.seen_ms",
+        VALUES(U64(member->process), TEXT(member->role), TEXT(member->name), TEXT(member->version),
             TEXT(member->channels), U64(member->settings), U64(member->clock_ms), U64(member->seen_ms)));
 }
 
 static const struct sql_columns member_columns = COLUMNS(member, FIELD(member, process),
-    FIELD(member, role), FIELD(member, version), FIELD(member, channels), FIELD(member, settings),
+    FIELD(member, role), FIELD(member, name), FIELD(member, version), FIELD(member, channels), FIELD(member, settings),
     FIELD(member, clock_ms), FIELD(member, seen_ms));
 
 enum status store_member_list(
     struct order_store *handle, struct member *members, uint32_t max, uint32_t *count)
 {
     return sql_rows(store_of(handle),
-        "SELECT process, role, version, channels, settings, clock_ms, seen_ms FROM members"
+        "SELECT process, role, name, version, channels, settings, clock_ms, seen_ms FROM members"
         " ORDER BY process LIMIT ?1",
         VALUES(U64(max)), &member_columns, PAGE(members, max, count));
 }

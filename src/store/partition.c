@@ -25,10 +25,12 @@ const char store_cluster_tables[] =
     "  PRIMARY KEY(name, item)"
     ") STRICT;"
     "CREATE TABLE members("
-    "  process INTEGER PRIMARY KEY, role TEXT NOT NULL, version TEXT NOT NULL,"
-    "  channels TEXT NOT NULL, settings INTEGER NOT NULL, clock_ms INTEGER NOT NULL,"
-    "  seen_ms INTEGER NOT NULL"
+    "  process INTEGER PRIMARY KEY, role TEXT NOT NULL, name TEXT NOT NULL,"
+    "  version TEXT NOT NULL, channels TEXT NOT NULL, settings INTEGER NOT NULL,"
+    "  clock_ms INTEGER NOT NULL, seen_ms INTEGER NOT NULL"
     ") STRICT;";
+
+static_assert((int)JOURNAL_ENTRY_BYTES_MAX + 1024 <= (int)SQL_STATEMENT_BYTES_MAX, "an entry fits");
 
 static const struct sql_columns part_columns =
     COLUMNS(part_state, FIELD(part_state, part), FIELD(part_state, epoch), FIELD(part_state, seq));

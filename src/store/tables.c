@@ -222,9 +222,9 @@ static const char *const step_14[] = {
     NULL,
 };
 static const char members_15[] =
-    "CREATE TABLE members(process INTEGER PRIMARY KEY, role TEXT NOT NULL, version TEXT NOT NULL,"
-    " channels TEXT NOT NULL, settings INTEGER NOT NULL, clock_ms INTEGER NOT NULL,"
-    " seen_ms INTEGER NOT NULL) STRICT";
+    "CREATE TABLE members(process INTEGER PRIMARY KEY, role TEXT NOT NULL, name TEXT NOT NULL,"
+    " version TEXT NOT NULL, channels TEXT NOT NULL, settings INTEGER NOT NULL,"
+    " clock_ms INTEGER NOT NULL, seen_ms INTEGER NOT NULL) STRICT";
 static const char *const step_15[] = {
     members_15,
     NULL,

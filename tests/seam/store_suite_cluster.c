@@ -370,6 +370,7 @@ static void a_switch_is_kept_once_and_an_items_goes_when_it_is_off(void **state)
 static void member_tell(struct fixture *f, uint64_t process, const char *role, uint64_t seen_ms)
 {
     struct member member = { .process = process,
+        .name = "machine-1:8080",
         .version = "1.2.3",
         .channels = "web,app",
         .settings = UINT64_MAX - process,
@@ -400,6 +401,7 @@ static void a_process_has_one_row_which_it_renews_and_removes(void **state)
     assert_true(members[0].seen_ms == 1000 && members[1].seen_ms == 2000);
     assert_true(members[1].process == 70 && strcmp(members[1].role, "all") == 0);
     assert_true(members[1].settings == UINT64_MAX - 70 && members[1].clock_ms == 2007);
+    assert_string_equal(members[1].name, "machine-1:8080");
     assert_string_equal(members[1].version, "1.2.3");
     assert_string_equal(members[1].channels, "web,app");
     assert_int_equal(members_of(f, members, 1), 1);
