@@ -305,12 +305,14 @@ static void map_ask(struct redis_client *client)
 /* TIME comes last, so that one is in flight at most. */
 static void look_ask(struct redis_client *client, struct peer *peer)
 {
-    const struct redis_request memory = question_of(client, MARK_MEMORY), time = question_of(client, MARK_TIME);
+    const struct redis_request memory = question_of(client, MARK_MEMORY),
+                               time = question_of(client, MARK_TIME);
     if (client->owner.clock_ms == NULL || !peer->mapped || !peer_is_up(peer)
         || client->now_ms < peer->look_due_ms)
         return;
     peer->look_due_ms = client->now_ms + LOOK_AGAIN_MS;
-    if (redis_connection_send(peer->connection, &memory, REDIS_WORDS(SPAN("INFO"), SPAN("memory"))) != STATUS_OK)
+    if (redis_connection_send(peer->connection, &memory, REDIS_WORDS(SPAN("INFO"), SPAN("memory")))
+        != STATUS_OK)
         return;
     peer->time_asked_ms = client->owner.clock_ms();
     if (redis_connection_send(peer->connection, &time, REDIS_WORDS(SPAN("TIME"))) == STATUS_OK)
@@ -329,12 +331,12 @@ static void look_answered(
             ? redis_look_memory(&peer->look, value)
             : redis_look_time(&peer->look, value, peer->time_asked_ms, client->owner.clock_ms());
     if (status != STATUS_OK) {
-        const struct span error = value->kind == REDIS_KIND_ERROR ? value->text : SPAN("a strange answer");
+        const struct span error =
+            value->kind == REDIS_KIND_ERROR ? value->text : SPAN("a strange answer");
         log_warn("redis", "%s: %.*s", mark == MARK_MEMORY ? "INFO memory" : "TIME", (int)error.size,
             error.data);
     } else if (client->owner.informed != NULL && peer_is_up(peer)) {
-        client->owner.informed(
-            client->owner.self, &peer->node, redis_connection_info(peer->connection));
+        client->owner.informed(client->owner.self, &peer->node, redis_connection_info(peer->connection));
     }
 }
 

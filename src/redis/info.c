@@ -60,7 +60,8 @@ static bool policy_read(struct span text, char policy[REDIS_POLICY_CHARS_MAX + 1
 static bool role_read(struct span text, struct redis_info *info)
 {
     struct span role;
-    if (!redis_info_field(text, SPAN("role"), &role) || !id_read(text, SPAN("master_replid"), info->replid))
+    if (!redis_info_field(text, SPAN("role"), &role)
+        || !id_read(text, SPAN("master_replid"), info->replid))
         return false;
     info->master = span_equal(role, SPAN("master"));
     return info->master || span_equal(role, SPAN("slave"));

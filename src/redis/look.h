@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* redis/look.h: what a server is asked now and then, besides what it is (info.h): its clock (TIME) and how much
- * memory it may use (INFO memory).
+/* redis/look.h: what a server is asked now and then, besides what it is (info.h): its clock (TIME) and how
+ * much memory it may use (INFO memory).
  * Thread: any. Memory: none. */
 #ifndef STAMPEDE_REDIS_LOOK_H
 #define STAMPEDE_REDIS_LOOK_H

@@ -12,8 +12,8 @@
 enum { LOOK_MS = 200, LOOKS_MAX = 2 * MEMBER_LIVE_MS / LOOK_MS };
 
 /* Makes or renews our row, and finds a live member with other channels. process 0: there is none. */
-static enum status look(struct order_store *store, const struct member *self, struct member *rows,
-    struct member *other)
+static enum status look(
+    struct order_store *store, const struct member *self, struct member *rows, struct member *other)
 {
     struct member row = *self;
     uint32_t count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server/admission.h: may this process join the shop's others? What is told by an alarm when it differs
- * (worker/members.h) is not asked here; only what would make orders wrong: the channels, whose numbers stand in
- * the log and in the orders.
+ * (worker/members.h) is not asked here; only what would make orders wrong: the channels, whose numbers stand
+ * in the log and in the orders.
  * Its own row is written before the others are read, so of two who start at once at least one sees the other.
  * Thread: start-up. Errors: `error` says what is wrong and what to do. */
 #ifndef STAMPEDE_SERVER_ADMISSION_H

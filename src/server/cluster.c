@@ -30,8 +30,8 @@ struct cluster {
     const struct config *config;
     struct order_store *store; /* the worker's: further connections are opened beside it, as it is set up */
     struct keeper_config keeping;
-    struct member member; /* this process */
-    bool admitted;        /* its row is written */
+    struct member member;          /* this process */
+    bool admitted;                 /* its row is written */
     struct order_store *log_store; /* a connection of its own; the keeper's is in `keeping` */
     struct remote *remote;
     struct keeper *keeper; /* NULL: a gateway */
@@ -140,9 +140,9 @@ int64_t cluster_redis_apart_ms(void *context)
 /* What this process tells the others. */
 static struct member member_of(const struct config *config, uint64_t process)
 {
-    struct member member = { .process = process,
-        .version = STAMPEDE_VERSION,
-        .settings = agreed_settings(config) };
+    struct member member = {
+        .process = process, .version = STAMPEDE_VERSION, .settings = agreed_settings(config)
+    };
     char machine[HOST_NAME_MAX + 1] = "";
     if (gethostname(machine, sizeof machine - 1) != 0)
         snprintf(machine, sizeof machine, "?");
@@ -249,7 +249,7 @@ enum status cluster_open(struct cluster **out, const struct config *config,
     cluster->store = store;
     random_secret(&process, sizeof process);
     cluster->member = member_of(config, process | 1); /* 0 is nobody */
-    clock_start(0); /* decisions have the time of Redis */
+    clock_start(0);                                   /* decisions have the time of Redis */
     enum status status = redis_config(&redis, config, error);
     if (status == STATUS_OK)
         status = admission_ask(store, &cluster->member, error, CONFIG_ERROR);

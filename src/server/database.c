@@ -81,7 +81,8 @@ static enum status writable_check(struct order_store *store, char *error, size_t
     const enum status status = store->ops->cluster->write_check(store, what, sizeof what);
     if (status != STATUS_OK)
         snprintf(error, error_bytes,
-            "it can't be written: store.url must lead to a primary that is not read-only (%.100s)", what);
+            "it can't be written: store.url must lead to a primary that is not read-only (%.100s)",
+            what);
     return status;
 }
 
@@ -90,7 +91,7 @@ enum status database_open(struct order_store **store, const struct config *confi
 {
     char what[CONFIG_ERROR - 16] = "out of memory";
     enum status status = database_is_file(config) ? file_open(store, config, path, what, sizeof what)
-                                                 : server_open(store, config, what, sizeof what);
+                                                  : server_open(store, config, what, sizeof what);
     if (status == STATUS_OK && !database_is_file(config))
         status = writable_check(*store, what, sizeof what);
     if (status != STATUS_OK)

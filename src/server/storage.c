@@ -37,8 +37,7 @@ static enum status store_hold(
 static enum status store_match(struct storage *storage, const struct config *config,
     lsn_t journal_end, char error[CONFIG_ERROR])
 {
-    const enum status status =
-        data_folder_match(&storage->folder, storage->store, journal_end, error);
+    const enum status status = data_folder_match(&storage->folder, storage->store, journal_end, error);
     if (status != STATUS_CONFLICT || !cluster_is_set(config))
         return status;
     snprintf(error, CONFIG_ERROR,

@@ -20,8 +20,8 @@ enum status store_member_set(struct order_store *handle, const struct member *me
 }
 
 static const struct sql_columns member_columns = COLUMNS(member, FIELD(member, process),
-    FIELD(member, role), FIELD(member, name), FIELD(member, version), FIELD(member, channels), FIELD(member, settings),
-    FIELD(member, clock_ms), FIELD(member, seen_ms));
+    FIELD(member, role), FIELD(member, name), FIELD(member, version), FIELD(member, channels),
+    FIELD(member, settings), FIELD(member, clock_ms), FIELD(member, seen_ms));
 
 enum status store_member_list(
     struct order_store *handle, struct member *members, uint32_t max, uint32_t *count)

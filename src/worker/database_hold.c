@@ -33,8 +33,7 @@ static void wait_tell(const struct lease *lease)
         (unsigned long long)(lease->until_ms - lease->now_ms));
 }
 
-enum status database_hold_take(
-    struct order_store *store, uint64_t holder, char *error, size_t error_bytes)
+enum status database_hold_take(struct order_store *store, uint64_t holder, char *error, size_t error_bytes)
 {
     struct lease lease, before = { 0 };
     enum status status = STATUS_CONFLICT;
@@ -81,8 +80,7 @@ static uint64_t hold_turn(void *self, uint64_t now_ms)
     return now_ms + DATABASE_HOLD_PROLONG_MS;
 }
 
-void database_hold_open(
-    struct arena *arena, const struct database_hold_config *config, struct task *task)
+void database_hold_open(struct arena *arena, const struct database_hold_config *config, struct task *task)
 {
     struct database_hold *hold = arena_take(arena, 1, sizeof *hold);
     hold->config = *config;

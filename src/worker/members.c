@@ -23,13 +23,29 @@ static struct metric members_metrics[ROLES] = { MEMBERS_OF("all"), MEMBERS_OF("g
     MEMBERS_OF("worker") };
 METRIC_TABLE(members_metrics);
 
-enum other { OTHER_DATABASE, OTHER_REDIS, OTHERS };
-static const char *const other_names[OTHERS] = { "the database", "Redis" };
-#define APART_OF(to) \
-    METRIC_ROW(METRIC_GAUGE, "stampede_clock_apart_ms", "to=\"" to "\"", \
-        "How far the clocks of this process and of the other are surely apart; 0 on one machine.")
-static struct metric apart_metrics[OTHERS] = { APART_OF("database"), APART_OF("redis") };
+/* A row each: name; what its metric is labelled with; what people call it. */
+#define OTHER_LIST(X) \
+    X(DATABASE, "database", "the database") \
+    X(REDIS, "redis", "Redis")
+enum other {
+#define OTHER(other, label, name) OTHER_##other,
+    OTHER_LIST(OTHER)
+#undef OTHER
+        OTHERS,
+};
+#define APART(other, label, name) \
+    [OTHER_##other] = METRIC_ROW(METRIC_GAUGE, "stampede_clock_apart_ms", "to=\"" label "\"", \
+        "How far these clocks are surely apart; 0 on one machine."),
+static struct metric apart_metrics[OTHERS] = { OTHER_LIST(APART) };
 METRIC_TABLE(apart_metrics);
+#define NAME(other, label, name) [OTHER_##other] = (name),
+static const char *const other_names[OTHERS] = { OTHER_LIST(NAME) };
+#define FAR(other, label, name) \
+    [OTHER_##other] = "the clocks of this process and of " name \
+                      " are 1 s or more apart: set the machines' clocks (NTP), then restart this " \
+                      "process if it stays",
+static const char *const far_apart[OTHERS] = { OTHER_LIST(FAR) };
+static_assert(CLOCK_APART_MAX_MS == 1000, "the sentences name it");
 
 struct members {
     struct members_config config;
@@ -68,8 +84,7 @@ static bool database_clock_look(struct members *members)
     const uint64_t asked_ms = clock_now_ms();
     if (store->ops->cluster->now(store, &members->database_ms) != STATUS_OK)
         return false;
-    members->apart_ms[OTHER_DATABASE] =
-        clock_apart_ms(asked_ms, clock_now_ms(), members->database_ms);
+    members->apart_ms[OTHER_DATABASE] = clock_apart_ms(asked_ms, clock_now_ms(), members->database_ms);
     return true;
 }
 
@@ -105,8 +120,8 @@ static void difference_tell(
     if (strcmp(other->version, self->version) != 0)
         snprintf(version, sizeof version, " it runs version %s, this %s %s;", other->version,
             self->role, self->version);
-    alarm_raise(ALARM_MEMBERS_DIFFER, now_ms, "%s %.60s:%s%s processes that differ: %u", other->role,
-        other->name, version,
+    alarm_raise(ALARM_MEMBERS_DIFFER, now_ms, "%s %.60s:%s%s processes that differ: %u",
+        other->role, other->name, version,
         other->settings != self->settings ? " settings differ: compare `stampede config` of both;" : "",
         others);
 }
@@ -164,18 +179,11 @@ static uint64_t members_turn(void *self, uint64_t now_ms)
 
 const char *members_trouble(const struct members *members)
 {
-    static const char *const apart[OTHERS] = {
-        "the clocks of this process and of the database are 1 s or more apart: set the machines' "
-        "clocks (NTP), then restart this process if it stays",
-        "the clocks of this process and of Redis are 1 s or more apart: set the machines' clocks "
-        "(NTP), then restart this process if it stays",
-    };
-    static_assert(CLOCK_APART_MAX_MS == 1000, "the sentences name it");
     const enum other other = worst_clock(members);
     if (members->read_only)
         return "the database can't be written: store.url must lead to a primary that is not "
                "read-only, and its user needs all rights on the tables";
-    return llabs(members->apart_ms[other]) >= CLOCK_APART_MAX_MS ? apart[other] : NULL;
+    return llabs(members->apart_ms[other]) >= CLOCK_APART_MAX_MS ? far_apart[other] : NULL;
 }
 
 struct members *members_open(struct arena *arena, const struct members_config *config, struct task *task)

@@ -4,8 +4,8 @@
  * others, and compares its clock with the database's and with Redis'.
  *
  *   alarm members-differ   a live member has another program version, or other settings that must agree
- *   alarm clock-apart      a clock is CLOCK_APART_ALARM_MS or more apart from ours; from CLOCK_APART_MAX_MS on this
- *                          process is not ready
+ *   alarm clock-apart      a clock is CLOCK_APART_ALARM_MS or more apart from ours; from CLOCK_APART_MAX_MS
+ *                          on this process is not ready
  * The leader removes rows that nobody has renewed for MEMBER_FORGET_MS.
  * Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_MEMBERS_H

@@ -92,9 +92,9 @@ struct worker_config {
     uint8_t leads;    /* enum leads (worker/leadership.h): who does what only one process may do */
     uint64_t process; /* the number of this one */
     const struct member *member; /* what it tells the others (worker/members.h); NULL: one machine */
-    int64_t (*redis_apart_ms)(void *context); /* worker/members.h */
+    int64_t (*redis_apart_ms)(void *context);                    /* worker/members.h */
     void (*health)(void *context, struct worker_health *health); /* of those who write orders */
-    void *health_context; /* of redis_apart_ms, too */
+    void *health_context;                                        /* of redis_apart_ms, too */
 };
 
 /* `error` here and below: CONFIG_ERROR bytes. */

@@ -72,8 +72,8 @@ static uint64_t tickets_bytes(const struct remote *remote, const struct redis_in
     return bytes;
 }
 
-static void master_judge(void *context, const struct redis_node *node, const struct redis_info *info,
-    const struct redis_look *look)
+static void master_judge(void *context, const struct redis_node *node,
+    const struct redis_info *info, const struct redis_look *look)
 {
     struct remote *remote = context;
     const char *policy = look->memory_known ? look->policy : info->policy;

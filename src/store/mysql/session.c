@@ -131,7 +131,8 @@ static const char *fitness_trouble(MYSQL *mysql)
     else if (strcmp(row[1], "0") != 0 && strcmp(row[3], "STATEMENT") == 0)
         trouble = "binlog_format must be ROW or MIXED";
     else if (span_to_u64(span_from_string(row[4]), &packet) != STATUS_OK || packet < SQL_STATEMENT_BYTES_MAX)
-        trouble = "max_allowed_packet must be at least 2097152 (2 MiB), or a batch of orders does not fit";
+        trouble = "max_allowed_packet must be at least 2097152 (2 MiB), or a batch of orders does "
+                  "not fit";
     mysql_free_result(rows);
     return trouble;
 }

@@ -20,12 +20,12 @@ static uint64_t with(const char *name, const char *value)
 static void each_setting_that_must_agree_changes_the_number(void **state)
 {
     static const char *const rows[][2] = { { "channels.names", "web,app" },
-        { "data.items_max", "4095" }, { "data.sales_max", "1023" }, { "data.tickets_max", "3999999" },
-        { "room.places_max", "999999" }, { "inventory.parts_max", "255" },
-        { "limits.address_per_s", "101" }, { "limits.address_burst", "201" },
-        { "limits.user_requests", "11" }, { "limits.user_window_ms", "10001" },
-        { "limits.admission_per_s", "1" }, { "limits.v6_prefix", "48" },
-        { "payment.providers", "sandbox" } };
+        { "data.items_max", "4095" }, { "data.sales_max", "1023" },
+        { "data.tickets_max", "3999999" }, { "room.places_max", "999999" },
+        { "inventory.parts_max", "255" }, { "limits.address_per_s", "101" },
+        { "limits.address_burst", "201" }, { "limits.user_requests", "11" },
+        { "limits.user_window_ms", "10001" }, { "limits.admission_per_s", "1" },
+        { "limits.v6_prefix", "48" }, { "payment.providers", "sandbox" } };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_true(with(rows[i][0], rows[i][1]) != with(NULL, NULL));
@@ -36,9 +36,9 @@ static void each_setting_that_must_agree_changes_the_number(void **state)
 
 static void what_each_process_has_of_its_own_does_not(void **state)
 {
-    static const char *const rows[][2] = { { "server.port", "8081" }, { "data.folder", "/elsewhere" },
-        { "cluster.role", "worker" }, { "inventory.tell_ms", "100" }, { "store.connections", "8" },
-        { "session.leeway_s", "1" } };
+    static const char *const rows[][2] = { { "server.port", "8081" },
+        { "data.folder", "/elsewhere" }, { "cluster.role", "worker" },
+        { "inventory.tell_ms", "100" }, { "store.connections", "8" }, { "session.leeway_s", "1" } };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_true(with(rows[i][0], rows[i][1]) == with(NULL, NULL));

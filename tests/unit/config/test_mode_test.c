@@ -95,8 +95,7 @@ static void a_gateway_must_know_whose_bank_it_is(void **state)
         struct config config = config_of("sandbox", "127.0.0.1", "");
         snprintf(config.cluster_role, sizeof config.cluster_role, "%s", roles[i]);
         says(&config, strcmp(roles[i], "gateway") == 0 ? "sandbox.base must be set on a gateway" : NULL);
-        assert_int_equal(
-            config_set(&config, "sandbox.base", "http://10.0.0.1:8080", error), STATUS_OK);
+        assert_int_equal(config_set(&config, "sandbox.base", "http://10.0.0.1:8080", error), STATUS_OK);
         says(&config, NULL);
         snprintf(config.providers, sizeof config.providers, "stripe");
         assert_int_equal(config_set(&config, "sandbox.base", "", error), STATUS_OK);

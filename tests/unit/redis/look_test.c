@@ -60,11 +60,12 @@ static void memory_is_read_with_its_policy(void **state)
 {
     (void)state;
     struct redis_look look = { 0 };
-    const struct redis_value none = text_of("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n");
+    const struct redis_value none =
+        text_of("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n");
     assert_int_equal(redis_look_memory(&look, &none), STATUS_OK);
     assert_true(look.memory_known && look.memory_max == 0);
-    const struct redis_value much =
-        text_of("maxmemory_human:8.00G\r\nmaxmemory:8589934592\r\nmaxmemory_policy:allkeys-lru\r\n");
+    const struct redis_value much = text_of(
+        "maxmemory_human:8.00G\r\nmaxmemory:8589934592\r\nmaxmemory_policy:allkeys-lru\r\n");
     assert_int_equal(redis_look_memory(&look, &much), STATUS_OK);
     assert_true(look.memory_max == 8589934592);
     assert_string_equal(look.policy, "allkeys-lru");
