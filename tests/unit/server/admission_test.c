@@ -14,8 +14,7 @@ enum { OLD = 3, NEW = 5 };
 
 static struct {
     struct place place;
-    struct order_store_ops ops;
-    struct cluster_store_ops cluster, real;
+    struct place_ops own;
 } world;
 
 static struct member member_of(uint64_t process, const char *channels)
@@ -30,9 +29,9 @@ static void old_was_heard(uint32_t ago_ms)
 {
     struct order_store *store = world.place.store;
     struct member old = member_of(OLD, "web,app");
-    assert_int_equal(world.real.now(store, &old.seen_ms), STATUS_OK);
+    assert_int_equal(world.own.real->now(store, &old.seen_ms), STATUS_OK);
     old.seen_ms -= ago_ms;
-    assert_int_equal(world.real.member_set(store, &old), STATUS_OK);
+    assert_int_equal(world.own.real->member_set(store, &old), STATUS_OK);
 }
 
 static enum status ask(const char *channels, const char *words)
@@ -51,10 +50,7 @@ static int setup(void **state)
     clock_start(0);
     place_make(&world.place);
     assert_int_equal(place_open(&world.place, NULL), STATUS_OK);
-    world.ops = *world.place.store->ops;
-    world.cluster = world.real = *world.ops.cluster;
-    world.ops.cluster = &world.cluster;
-    world.place.store->ops = &world.ops;
+    place_ops_lend(&world.place, &world.own);
     return 0;
 }
 
@@ -70,7 +66,7 @@ static enum status list_beside(
     struct order_store *store, struct member *members, uint32_t max, uint32_t *count)
 {
     old_was_heard(0);
-    return world.real.member_list(store, members, max, count);
+    return world.own.real->member_list(store, members, max, count);
 }
 
 static enum status list_away(
@@ -94,7 +90,7 @@ static void who_has_the_same_channels_joins_and_is_seen(void **state)
 static void who_has_other_channels_is_refused_and_leaves_no_row(void **state)
 {
     (void)state;
-    world.cluster.member_list = list_beside;
+    world.own.cluster.member_list = list_beside;
     assert_int_equal(ask("web", "channels.names is web here and web,app at worker machine-1:8080"),
         STATUS_BAD_INPUT);
     assert_int_equal(place_number(&world.place, "SELECT count(*) FROM members"), 1);
@@ -113,7 +109,7 @@ static void a_process_that_was_killed_is_waited_for(void **state)
 static void a_database_that_is_away_is_said(void **state)
 {
     (void)state;
-    world.cluster.member_list = list_away;
+    world.own.cluster.member_list = list_away;
     assert_int_equal(ask("web", "can't be read from the database"), STATUS_AWAY);
 }
 

@@ -48,6 +48,15 @@ enum status place_open(struct place *place, const char *vfs)
     return STATUS_OK;
 }
 
+void place_ops_lend(struct place *place, struct place_ops *own)
+{
+    *own = (struct place_ops){ .ops = *place->store->ops,
+        .cluster = *place->store->ops->cluster,
+        .real = place->store->ops->cluster };
+    own->ops.cluster = &own->cluster;
+    place->store->ops = &own->ops;
+}
+
 void place_close(struct place *place)
 {
     if (place->store != NULL)

@@ -19,8 +19,7 @@ static struct {
     struct arena arena;
     struct task task;
     int lost;
-    struct order_store_ops ops;
-    struct cluster_store_ops cluster, real;
+    struct place_ops own;
 } world;
 
 static void lost(void *context)
@@ -35,19 +34,15 @@ static int setup(void **state)
     log_level_set(LOG_ERROR + 1);
     place_make(&world.place);
     assert_int_equal(place_open(&world.place, NULL), STATUS_OK);
-    assert_int_equal(arena_open(&world.arena, 1 << 12), STATUS_OK);
-    world.ops = *world.place.store->ops;
-    world.cluster = world.real = *world.ops.cluster;
-    world.ops.cluster = &world.cluster;
-    world.place.store->ops = &world.ops;
-    return 0;
+    place_ops_lend(&world.place, &world.own);
+    return arena_open(&world.arena, 1 << 12) == STATUS_OK ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    arena_close(&world.arena);
     place_remove(&world.place);
+    arena_close(&world.arena);
     return 0;
 }
 
@@ -79,8 +74,8 @@ static enum status asked_beside_the_first(
     struct order_store *store, const char *name, uint64_t holder, uint32_t ms, struct lease *lease)
 {
     struct lease first;
-    const enum status status = world.real.lease_take(store, name, holder, ms, lease);
-    assert_int_equal(world.real.lease_take(store, name, FIRST, ms, &first), STATUS_OK);
+    const enum status status = world.own.real->lease_take(store, name, holder, ms, lease);
+    assert_int_equal(world.own.real->lease_take(store, name, FIRST, ms, &first), STATUS_OK);
     return status;
 }
 
@@ -99,7 +94,7 @@ static void a_second_server_is_refused_while_the_first_one_lives(void **state)
 {
     (void)state;
     assert_int_equal(take(FIRST, ""), STATUS_OK);
-    world.cluster.lease_take = asked_beside_the_first;
+    world.own.cluster.lease_take = asked_beside_the_first;
     assert_int_equal(take(SECOND, "another server sells with this database"), STATUS_CONFLICT);
     assert_int_equal(place_number(&world.place, "SELECT holder FROM leases"), FIRST);
 }
@@ -126,7 +121,7 @@ static void a_clean_stop_leaves_nothing_to_wait_for(void **state)
 static void a_database_that_is_away_refuses_the_start(void **state)
 {
     (void)state;
-    world.cluster.lease_take = away;
+    world.own.cluster.lease_take = away;
     assert_int_equal(take(FIRST, "the lease of the database can't be taken"), STATUS_AWAY);
 }
 
@@ -141,9 +136,9 @@ static void the_lease_is_prolonged_and_whoever_loses_it_is_told(void **state)
     lease_is("1"); /* it was stopped for long, and nobody came */
     assert_int_equal(world.task.turn(world.task.self, NOW_MS), NOW_MS + DATABASE_HOLD_PROLONG_MS);
     assert_true(place_number(&world.place, "SELECT until_ms FROM leases") > 1);
-    world.cluster.lease_take = away;
+    world.own.cluster.lease_take = away;
     assert_int_equal(world.task.turn(world.task.self, NOW_MS), NOW_MS + DATABASE_HOLD_PROLONG_MS);
-    world.cluster.lease_take = world.real.lease_take;
+    world.own.cluster.lease_take = world.own.real->lease_take;
     lease_is("1");
     assert_int_equal(take(SECOND, ""), STATUS_OK);
     assert_int_equal(world.lost, 0);

@@ -27,8 +27,7 @@ static struct {
     struct member self[2];
     struct leadership *leadership; /* of process 1 */
     int64_t redis_apart_ms;
-    struct order_store_ops ops;
-    struct cluster_store_ops cluster;
+    struct place_ops own;
 } world;
 
 static int64_t redis_apart_ms(void *context)
@@ -255,21 +254,17 @@ static enum status check_refused(struct order_store *store, char *what, size_t w
 static void a_database_that_takes_no_writes_is_told_and_one_that_is_away_is_not(void **state)
 {
     (void)state;
-    const struct order_store_ops *real = world.place.store->ops;
-    world.ops = *real;
-    world.cluster = *real->cluster;
-    world.ops.cluster = &world.cluster;
-    world.place.store->ops = &world.ops;
-    world.cluster.member_set = set_away; /* a write that failed for once */
+    place_ops_lend(&world.place, &world.own);
+    world.own.cluster.member_set = set_away; /* a write that failed for once */
     turn(0);
     assert_null(members_trouble(world.process[0]));
-    world.cluster.write_check = check_refused;
+    world.own.cluster.write_check = check_refused;
     turn(0);
     assert_non_null(strstr(members_trouble(world.process[0]), "can't be written"));
-    world.cluster.now = now_away; /* nothing is known then */
+    world.own.cluster.now = now_away; /* nothing is known then */
     turn(0);
     assert_non_null(members_trouble(world.process[0]));
-    world.place.store->ops = real;
+    world.own.cluster = *world.own.real;
     turn(0);
     assert_null(members_trouble(world.process[0]));
 }
