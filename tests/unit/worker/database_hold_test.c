@@ -79,17 +79,6 @@ static enum status asked_beside_the_first(
     return status;
 }
 
-static enum status away(
-    struct order_store *store, const char *name, uint64_t holder, uint32_t ms, struct lease *lease)
-{
-    (void)store;
-    (void)name;
-    (void)holder;
-    (void)ms;
-    *lease = (struct lease){ 0 };
-    return STATUS_AWAY;
-}
-
 static void a_second_server_is_refused_while_the_first_one_lives(void **state)
 {
     (void)state;
@@ -121,7 +110,7 @@ static void a_clean_stop_leaves_nothing_to_wait_for(void **state)
 static void a_database_that_is_away_refuses_the_start(void **state)
 {
     (void)state;
-    world.own.cluster.lease_take = away;
+    world.own.cluster.lease_take = place_lease_away;
     assert_int_equal(take(FIRST, "the lease of the database can't be taken"), STATUS_AWAY);
 }
 
@@ -136,7 +125,7 @@ static void the_lease_is_prolonged_and_whoever_loses_it_is_told(void **state)
     lease_is("1"); /* it was stopped for long, and nobody came */
     assert_int_equal(world.task.turn(world.task.self, NOW_MS), NOW_MS + DATABASE_HOLD_PROLONG_MS);
     assert_true(place_number(&world.place, "SELECT until_ms FROM leases") > 1);
-    world.own.cluster.lease_take = away;
+    world.own.cluster.lease_take = place_lease_away;
     assert_int_equal(world.task.turn(world.task.self, NOW_MS), NOW_MS + DATABASE_HOLD_PROLONG_MS);
     world.own.cluster.lease_take = world.own.real->lease_take;
     lease_is("1");

@@ -52,21 +52,10 @@ static bool leads(uint32_t i, uint64_t now_ms)
     return leadership_holds(world.process[i], now_ms);
 }
 
-static enum status lease_away(
-    struct order_store *store, const char *name, uint64_t holder, uint32_t ms, struct lease *lease)
-{
-    (void)store;
-    (void)name;
-    (void)holder;
-    (void)ms;
-    *lease = (struct lease){ 0 };
-    return STATUS_AWAY;
-}
-
 static void database_leave(void)
 {
     place_ops_lend(&world.place, &world.own);
-    world.own.cluster.lease_take = lease_away;
+    world.own.cluster.lease_take = place_lease_away;
 }
 
 static void one_machine_always_leads_and_a_gateway_never(void **state)
