@@ -28,8 +28,9 @@ static bool is_alive(const struct lease *before, const struct lease *now)
 static void wait_tell(const struct lease *lease)
 {
     log_info("server",
-        "another server has held this database and did not give it back: waiting %llu ms until its "
-        "lease is over",
+        "another server holds this database: waiting up to %llu ms, until its lease is over or it "
+        "is "
+        "seen to run",
         (unsigned long long)(lease->until_ms - lease->now_ms));
 }
 

@@ -8,7 +8,7 @@ from kit import databases
 from kit.harness import Server, equal, eventually, rule, run, true
 
 REFUSED = "another server sells with this database"
-WAITS = "waiting"
+WAITS = "until its lease is over"
 
 
 def run_on(kind):
