@@ -305,11 +305,11 @@ static void map_ask(struct redis_client *client)
 /* TIME comes last, so that one is in flight at most. */
 static void look_ask(struct redis_client *client, struct peer *peer)
 {
+    if (client->owner.clock_ms == NULL || !peer->mapped || client->now_ms < peer->look_due_ms
+        || !peer_is_up(peer))
+        return;
     const struct redis_request memory = question_of(client, MARK_MEMORY),
                                time = question_of(client, MARK_TIME);
-    if (client->owner.clock_ms == NULL || !peer->mapped || !peer_is_up(peer)
-        || client->now_ms < peer->look_due_ms)
-        return;
     peer->look_due_ms = client->now_ms + LOOK_AGAIN_MS;
     if (redis_connection_send(peer->connection, &memory, REDIS_WORDS(SPAN("INFO"), SPAN("memory")))
         != STATUS_OK)

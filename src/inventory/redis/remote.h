@@ -70,10 +70,8 @@ struct remote_config {
 
 enum {
     REMOTE_START_MS = 10 * 1000, /* a process that starts waits so long for partitions to be open */
+    REMOTE_TICKET_BYTES = 480, /* of Redis' memory, the record in the stream included (docs/redis.md) */
 };
-enum {
-    REMOTE_TICKET_BYTES = 480
-}; /* of Redis' memory (docs/redis.md), the record in the stream included */
 /* What is wrong with a master; a higher one is told first. */
 enum remote_redis { REMOTE_REDIS_FITS, REMOTE_REDIS_SMALL, REMOTE_REDIS_EVICTS, REMOTE_REDIS_OLD };
 
