@@ -14,4 +14,13 @@ uint64_t clock_now_ms(void);       /* server time, ms since 1970 */
 uint64_t clock_wall_ms(void);      /* what the system's wall clock says; for comparing only */
 uint64_t clock_monotonic_ns(void); /* for durations */
 
+/* How far another clock is ahead of ours (negative: behind), surely: it was read as `theirs_ms` at some
+ * moment between these two of ours, so what is between them can't be told from no difference. */
+static inline int64_t clock_apart_ms(uint64_t asked_ms, uint64_t heard_ms, uint64_t theirs_ms)
+{
+    if (theirs_ms > heard_ms)
+        return (int64_t)(theirs_ms - heard_ms);
+    return theirs_ms < asked_ms ? -(int64_t)(asked_ms - theirs_ms) : 0;
+}
+
 #endif

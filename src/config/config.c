@@ -28,10 +28,12 @@ struct entry {
     uint64_t least, most;
     const char *standard;
     bool reload; /* SIGHUP applies a new value; all others wait for the next start */
+    bool agreed; /* on many machines: the same in each process, or they answer and count differently */
 };
 
-/* A row may end with RELOADED. */
+/* A row may end with one of these. */
 #define RELOADED .reload = true
+#define AGREED .agreed = true
 #define ENTRY(in, name, kind_, field, ...) \
     { \
         .section = in, .key = name, .kind = kind_, .offset = offsetof(struct config, field), __VA_ARGS__ \
@@ -58,9 +60,9 @@ static const struct entry entries[] = {
     TEXT("server", "log_level", log_level, "info", RELOADED),
     TEXT("data", "folder", folder, ""),
     NUMBER("data", "segment_bytes", segment_bytes, 1048576 + 4096, 4294967296, "67108864"),
-    NUMBER("data", "items_max", items_max, 2, ITEMS_LIMIT, "4096"),
-    NUMBER("data", "sales_max", sales_max, 2, SALES_LIMIT, "1024"),
-    NUMBER("data", "tickets_max", tickets_max, 16, 1000000000, "4000000"),
+    NUMBER("data", "items_max", items_max, 2, ITEMS_LIMIT, "4096", AGREED),
+    NUMBER("data", "sales_max", sales_max, 2, SALES_LIMIT, "1024", AGREED),
+    NUMBER("data", "tickets_max", tickets_max, 16, 1000000000, "4000000", AGREED),
     TEXT("session", "jwt_keys", jwt_keys, "", RELOADED),
     TEXT("session", "issuer", issuer, "", RELOADED),
     TEXT("session", "audience", audience, "", RELOADED),
@@ -73,8 +75,8 @@ static const struct entry entries[] = {
     NUMBER("session", "jti_max", jti_max, 1000, 16000000, "1000000"),
     NUMBER("pass", "life_s", pass_life_s, 1, 3599, "120"),
     NUMBER("pass", "early_ms", pass_early_ms, 0, 3600000, "5000"),
-    NUMBER("room", "places_max", room_places_max, 0, 100000000, "1000000"),
-    NUMBER("room", "open_ms", room_open_ms, 0, 86400000, "900000"),
+    NUMBER("room", "places_max", room_places_max, 0, 100000000, "1000000", AGREED),
+    NUMBER("room", "open_ms", room_open_ms, 0, 86400000, "900000", AGREED),
     NUMBER("room", "beacon_wait_ms", room_beacon_wait_ms, 0, 600000, "30000"),
     NUMBER("room", "turn_ms", room_turn_ms, 1000, 3600000, "60000"),
     NUMBER("room", "rate_min", room_rate_min, 0, 1000000, "1"),
@@ -91,16 +93,16 @@ static const struct entry entries[] = {
     NUMBER("human", "outside_timeout_ms", human_outside_timeout_ms, 100, 30000, "5000"),
     TEXT("admin", "keys", admin_keys, "", RELOADED),
     TEXT("cors", "origins", origins, "", RELOADED),
-    TEXT("channels", "names", channels, "web"),
-    NUMBER("limits", "address_per_s", address_per_s, 0, LIMITS_RATE_MAX, "100"),
-    NUMBER("limits", "address_burst", address_burst, 1, LIMITS_BURST_MAX, "200"),
+    TEXT("channels", "names", channels, "web", AGREED),
+    NUMBER("limits", "address_per_s", address_per_s, 0, LIMITS_RATE_MAX, "100", AGREED),
+    NUMBER("limits", "address_burst", address_burst, 1, LIMITS_BURST_MAX, "200", AGREED),
     NUMBER("limits", "address_entries", address_entries, 8, 1 << 28, "2097152"),
-    NUMBER("limits", "user_requests", user_requests, 0, LIMITS_REQUESTS_MAX, "10"),
-    NUMBER("limits", "user_window_ms", user_window_ms, 1, LIMITS_WINDOW_MAX_MS, "10000"),
+    NUMBER("limits", "user_requests", user_requests, 0, LIMITS_REQUESTS_MAX, "10", AGREED),
+    NUMBER("limits", "user_window_ms", user_window_ms, 1, LIMITS_WINDOW_MAX_MS, "10000", AGREED),
     NUMBER("limits", "user_entries", user_entries, 8, 1 << 26, "524288"),
-    NUMBER("limits", "admission_per_s", admission_per_s, 0, LIMITS_RATE_MAX, "0"),
+    NUMBER("limits", "admission_per_s", admission_per_s, 0, LIMITS_RATE_MAX, "0", AGREED),
     NUMBER("limits", "connections_per_address", connections_per_address, 0, CALLER_CAP_MAX, "1000"),
-    NUMBER("limits", "v6_prefix", v6_prefix, 16, ADDRESS_BITS, "64"),
+    NUMBER("limits", "v6_prefix", v6_prefix, 16, ADDRESS_BITS, "64", AGREED),
     TEXT("proxy", "protocol", proxy_protocol, "off"),
     TEXT("proxy", "trusted", proxy_trusted, ""),
     TEXT("cluster", "role", cluster_role, "all"),
@@ -111,18 +113,18 @@ static const struct entry entries[] = {
     TEXT("inventory", "password_file", inventory_password_file, ""),
     NUMBER("inventory", "timeout_ms", inventory_timeout_ms, 20, 10000, "300"),
     NUMBER("inventory", "tell_ms", inventory_tell_ms, 10, 5000, "300"),
-    NUMBER("inventory", "parts_max", inventory_parts_max, 1, 4096, "256"),
+    NUMBER("inventory", "parts_max", inventory_parts_max, 1, 4096, "256", AGREED),
     TEXT("queue", "kind", queue_kind, "journal"),
     TEXT("store", "kind", store_kind, "sqlite"),
     TEXT("store", "url", store_url, ""),
     NUMBER("store", "connections", store_connections, 3, 16, "4"),
     TEXT("store", "password_file", store_password_file, ""),
-    NUMBER("orders", "lag_max", lag_max, 1000, 100000000, "500000"),
+    NUMBER("orders", "lag_max", lag_max, 1000, 100000000, "500000", AGREED),
     NUMBER("orders", "cache_mib", cache_mib, 4, 65536, "256"),
     NUMBER("orders", "grace_ms", grace_ms, 0, 86400000, "60000"),
     NUMBER("orders", "user_refund_ms", user_refund_ms, 0, 31536000000, "0"),
     TEXT("orders", "user_refund_to", user_refund_to, "stock"),
-    TEXT("payment", "providers", providers, ""),
+    TEXT("payment", "providers", providers, "", AGREED),
     TEXT("payment", "public_url", public_url, ""),
     NUMBER("payment", "extend_ms", extend_ms, 0, 86400000, "300000"),
     NUMBER("payment", "calls_max", payment_calls_max, 1, CASHIER_FLIGHT_MAX, "200"),
@@ -140,9 +142,9 @@ static const struct entry entries[] = {
     NUMBER("sandbox", "unanswered", sandbox_unanswered, 0, 100, "0"),
     NUMBER("sandbox", "short_paid", sandbox_short_paid, 0, 100, "0"),
     NUMBER("sandbox", "delay_ms", sandbox_delay_ms, 0, 60000, "0"),
-    FLAG("waitlist", "enabled", waitlist_enabled, "yes"),
+    FLAG("waitlist", "enabled", waitlist_enabled, "yes", AGREED),
     NUMBER("waitlist", "window_ms", waitlist_window_ms, 1000, 86400000, "300000"),
-    NUMBER("waitlist", "max_per_item", waitlist_max_per_item, 1, 10000000, "100000"),
+    NUMBER("waitlist", "max_per_item", waitlist_max_per_item, 1, 10000000, "100000", AGREED),
     NUMBER("reconcile", "interval_ms", reconcile_interval_ms, 0, 86400000, "60000"),
     NUMBER("switches", "pow_boost", switch_pow_boost, 0, POW_BOOST_MAX, "0"),
     FLAG("switches", "refuse_new", switch_refuse_new, "no"),
@@ -201,7 +203,7 @@ static bool entry_at(size_t at, struct entry *entry)
             const char *standard = settings[at].standard;
             *entry = (struct entry){ provider_table[p]->name, settings[at].name, KIND_TEXT,
                 offsetof(struct config, provider_values) + (p * PROVIDER_SETTINGS_MAX + at) * CONFIG_TEXT,
-                CONFIG_TEXT, 0, 0, standard == NULL ? "" : standard, false };
+                CONFIG_TEXT, 0, 0, standard == NULL ? "" : standard, false, false };
             return true;
         }
         at -= count;
@@ -402,7 +404,8 @@ bool config_setting(const struct config *config, size_t at, struct config_settin
     *setting = (struct config_setting){ .section = entry.section,
         .key = entry.key,
         .source = (enum config_source)config->sources[at],
-        .reload = entry.reload };
+        .reload = entry.reload,
+        .agreed = entry.agreed };
     switch (entry.kind) {
     case KIND_NUMBER:
         memcpy(&number, field, sizeof number);
@@ -430,6 +433,8 @@ void config_print(const struct config *config)
         section = entry.section;
         if (entry.reload)
             printf("; SIGHUP applies a new value:\n");
+        if (entry.agreed)
+            printf("; the same in each process of several machines:\n");
         uint64_t number = 0;
         if (entry.kind == KIND_NUMBER) {
             memcpy(&number, field, sizeof number);

@@ -160,6 +160,7 @@ struct config_setting {
     char value[CONFIG_LIST];
     enum config_source source; /* where the value comes from */
     bool reload;               /* SIGHUP applies a new value */
+    bool agreed;               /* the same in each process of many machines (agreed.h) */
 };
 
 void config_defaults(struct config *config);

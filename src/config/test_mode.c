@@ -39,10 +39,24 @@ static struct span host_of(const char *url)
     return span_of(host, strcspn(host, ":/"));
 }
 
+/* A gateway has no bank of its own; and whoever pays must find the one that the workers ask. */
+static bool bank_is_missing(const struct config *config)
+{
+    size_t at = 0, setting = 0;
+    while (provider_table[at] != &sandbox_provider)
+        at++;
+    while (strcmp(sandbox_provider.settings[setting].name, "base") != 0)
+        setting++;
+    return strcmp(config->cluster_role, "gateway") == 0 && config->provider_values[at][setting][0] == 0;
+}
+
 const char *test_mode_wrong(const struct config *config)
 {
     if (!test_mode_on(config))
         return NULL;
+    if (bank_is_missing(config))
+        return "sandbox.base must be set on a gateway that takes payments in the sandbox: the "
+               "address of the worker whose bank all processes ask";
     if (!span_equal(span_from_string(config->providers), span_from_string(sandbox_provider.name)))
         return "payment.providers: the sandbox moves no real money and can't be used beside "
                "another "

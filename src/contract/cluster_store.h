@@ -41,6 +41,33 @@ struct switch_row {
     uint32_t value;
 };
 
+/* A process of a shop on many machines, as it tells of itself each MEMBER_BEAT_MS (worker/members.h). */
+enum {
+    MEMBER_ROLE_MAX = 7,
+    MEMBER_NAME_MAX = 79,
+    MEMBER_VERSION_MAX = 31,
+    MEMBER_CHANNELS_MAX = 255,
+    MEMBERS_MAX = 256, /* that one look reads */
+    MEMBER_BEAT_MS = 1000,
+    MEMBER_LIVE_MS = 10 * 1000,   /* who was not heard for so long does not count */
+    MEMBER_FORGET_MS = 60 * 1000, /* and is removed after this */
+};
+struct member {
+    uint64_t process; /* its number, not 0 */
+    char role[MEMBER_ROLE_MAX + 1];
+    char name[MEMBER_NAME_MAX + 1];         /* machine:port, for people */
+    char version[MEMBER_VERSION_MAX + 1];   /* of its program */
+    char channels[MEMBER_CHANNELS_MAX + 1]; /* channels.names */
+    uint64_t settings;                      /* a hash of those that must agree (config/agreed.h) */
+    uint64_t clock_ms;                      /* its own clock, when it was heard */
+    uint64_t seen_ms;                       /* when it was heard, by the database's clock */
+};
+
+static inline bool member_is_live(const struct member *member, uint64_t database_ms)
+{
+    return member->seen_ms + MEMBER_LIVE_MS > database_ms;
+}
+
 /* A part of the order store's operations; NULL where a store has none of it. */
 struct cluster_store_ops {
     /* The database's clock, ms since 1970. */
@@ -61,6 +88,17 @@ struct cluster_store_ops {
     enum status (*switch_set)(struct order_store *, const struct switch_row *);
     /* By name and item. */
     enum status (*switch_list)(struct order_store *, struct switch_row *, uint32_t max, uint32_t *count);
+
+    /* The row of a process: made, or renewed. STATUS_BAD_INPUT: it has no number. */
+    enum status (*member_set)(struct order_store *, const struct member *);
+    /* By number. */
+    enum status (*member_list)(struct order_store *, struct member *, uint32_t max, uint32_t *count);
+    enum status (*member_remove)(struct order_store *, uint64_t process); /* nothing if there is none */
+    enum status (*members_forget)(struct order_store *, uint64_t before_ms); /* seen before this */
+
+    /* Whether this connection may write, by a statement that changes nothing; `what`: what the database says
+     * if not. */
+    enum status (*write_check)(struct order_store *, char *what, size_t what_bytes);
 
     enum status (*part)(struct order_store *, uint32_t part, struct part_state *);
     /* Those with a number above `after`, in their order. */

@@ -30,6 +30,11 @@ enum {
     VIEW_READERS_MAX = 13,     /* of store.connections */
     BACKGROUND_NICE = 10,      /* of threads that let selling go first */
 
+    /* Many machines: the clock of a process and those of database and Redis. From the first on an alarm tells
+     * it, from the second on the process is not ready. */
+    CLOCK_APART_ALARM_MS = 250,
+    CLOCK_APART_MAX_MS = 1000,
+
     RECORD_BYTES_MAX = 256,   /* one journal record with its header */
     BATCH_RECORDS_MAX = 4096, /* records in one journal batch */
 

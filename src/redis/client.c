@@ -24,8 +24,9 @@ enum {
     MAP_EVERY_MS = 10 * 1000,
     PASSED_KEEP_MS = 10 * 1000, /* a server that has no slot yet, after something was passed on to it */
     EVENTS_MAX = 64,
+    LOOK_AGAIN_MS = 1000, /* there was no room to ask */
 };
-enum mark { MARK_OWNERS, MARK_MAP };
+enum mark { MARK_OWNERS, MARK_MAP, MARK_MEMORY, MARK_TIME };
 
 struct peer {
     struct redis_client *client;
@@ -33,6 +34,8 @@ struct peer {
     struct redis_connection *connection; /* NULL: the place is free */
     bool seed, mapped;
     uint64_t kept_until_ms;
+    struct redis_look look;
+    uint64_t look_due_ms, time_asked_ms; /* the latter by the owner's clock */
 };
 
 struct redis_client {
@@ -268,11 +271,17 @@ static void map_answered(struct redis_client *client, const struct peer *peer,
         map_due_by(client, MAP_RETRY_MS);
 }
 
-static void map_ask(struct redis_client *client)
+/* A question of our own. */
+static struct redis_request question_of(const struct redis_client *client, enum mark mark)
 {
     const uint32_t its_ms = client->config.limits.answer_ms;
-    const struct redis_request request = { .mark = MARK_MAP,
+    return (struct redis_request){ .mark = (uint8_t)mark,
         .due_ms = client->now_ms + (its_ms == 0 ? REDIS_ANSWER_MS_DEFAULT : its_ms) };
+}
+
+static void map_ask(struct redis_client *client)
+{
+    const struct redis_request request = question_of(client, MARK_MAP);
     if (client->plain || client->map_asked || client->now_ms < client->map_due_ms)
         return;
     for (uint32_t i = 1; i <= PEERS_MAX; i++) {
@@ -291,11 +300,62 @@ static void map_ask(struct redis_client *client)
     client->map_due_ms = client->now_ms + MAP_REST_MS; /* nobody is there to ask */
 }
 
+/* ---- clock and memory of each master ---- */
+
+/* TIME comes last, so that one is in flight at most. */
+static void look_ask(struct redis_client *client, struct peer *peer)
+{
+    if (client->owner.clock_ms == NULL || !peer->mapped || client->now_ms < peer->look_due_ms
+        || !peer_is_up(peer))
+        return;
+    const struct redis_request memory = question_of(client, MARK_MEMORY),
+                               time = question_of(client, MARK_TIME);
+    peer->look_due_ms = client->now_ms + LOOK_AGAIN_MS;
+    if (redis_connection_send(peer->connection, &memory, REDIS_WORDS(SPAN("INFO"), SPAN("memory")))
+        != STATUS_OK)
+        return;
+    peer->time_asked_ms = client->owner.clock_ms();
+    if (redis_connection_send(peer->connection, &time, REDIS_WORDS(SPAN("TIME"))) == STATUS_OK)
+        peer->look_due_ms = client->now_ms + REDIS_LOOK_MS;
+}
+
+static void look_answered(
+    struct peer *peer, enum mark mark, enum redis_answer answer, const struct redis_value *value)
+{
+    const struct redis_client *client = peer->client;
+    enum status status = STATUS_BAD_INPUT;
+    if (value == NULL)
+        return; /* the connection was lost: it is asked again */
+    if (answer == REDIS_ANSWER_OK)
+        status = mark == MARK_MEMORY
+            ? redis_look_memory(&peer->look, value)
+            : redis_look_time(&peer->look, value, peer->time_asked_ms, client->owner.clock_ms());
+    if (status != STATUS_OK) {
+        const struct span error =
+            value->kind == REDIS_KIND_ERROR ? value->text : SPAN("a strange answer");
+        log_warn("redis", "%s: %.*s", mark == MARK_MEMORY ? "INFO memory" : "TIME", (int)error.size,
+            error.data);
+    } else if (client->owner.informed != NULL && peer_is_up(peer)) {
+        client->owner.informed(client->owner.self, &peer->node, redis_connection_info(peer->connection));
+    }
+}
+
+void redis_client_each(const struct redis_client *client, redis_client_see *see, void *context)
+{
+    for (uint32_t i = 0; i < client->slots.count; i++) {
+        const struct peer *peer = client->peer_of[i];
+        if (peer_is_up(peer))
+            see(context, &peer->node, redis_connection_info(peer->connection), &peer->look);
+    }
+}
+
 /* ---- what peers tell ---- */
 
 static void peer_left(void *self)
 {
     struct peer *peer = self;
+    peer->look = (struct redis_look){ 0 };
+    peer->look_due_ms = 0;
     redis_client_doubt(peer->client);
 }
 
@@ -341,8 +401,11 @@ static void peer_answered(void *self, const struct redis_request *request, enum 
 {
     struct peer *peer = self;
     struct redis_client *client = peer->client;
-    if (request->mark == MARK_MAP) {
-        map_answered(client, peer, answer, value);
+    if (request->mark != MARK_OWNERS) {
+        if (request->mark == MARK_MAP)
+            map_answered(client, peer, answer, value);
+        else
+            look_answered(peer, (enum mark)request->mark, answer, value);
         return;
     }
     if (answer == REDIS_ANSWER_MOVED || answer == REDIS_ANSWER_ASK) {
@@ -394,6 +457,7 @@ void redis_client_turn(struct redis_client *client, uint64_t now_ms)
     peers_tend(client);
     map_ask(client);
     for (uint32_t i = 0; i < PEERS_MAX; i++) {
+        look_ask(client, &client->peers[i]);
         if (client->peers[i].connection != NULL)
             redis_connection_flush(client->peers[i].connection);
     }

@@ -18,8 +18,9 @@
 #define STAMPEDE_REDIS_CLIENT_H
 
 #include "redis/connection.h"
+#include "redis/look.h"
 
-enum { REDIS_SEEDS_MAX = 16 };
+enum { REDIS_SEEDS_MAX = 16, REDIS_LOOK_MS = 10 * 1000 };
 
 struct redis_client_config {
     struct redis_node seeds[REDIS_SEEDS_MAX];
@@ -36,6 +37,9 @@ struct redis_client_owner {
     /* A server has greeted, before the first request to it is taken; or was asked again, each second. NULL:
      * nobody wants to know. */
     void (*informed)(void *self, const struct redis_node *node, const struct redis_info *info);
+    /* Each REDIS_LOOK_MS all masters are asked for their clock and memory (redis_client_each), compared with
+     * this clock, ms since 1970; then `informed` comes, too. NULL: they are not asked. */
+    uint64_t (*clock_ms)(void);
 };
 
 struct redis_client;
@@ -58,6 +62,10 @@ uint32_t redis_client_in_flight(const struct redis_client *client);
 const struct redis_node *redis_client_master(const struct redis_client *client, uint16_t slot);
 /* What that server last told about itself; NULL: it is not connected. */
 const struct redis_info *redis_client_info(const struct redis_client *client, uint16_t slot);
+/* Each master that is connected. */
+typedef void redis_client_see(void *context, const struct redis_node *node,
+    const struct redis_info *info, const struct redis_look *look);
+void redis_client_each(const struct redis_client *client, redis_client_see *see, void *context);
 bool redis_client_is_whole(const struct redis_client *client); /* each slot has a master that is connected */
 /* One of its troubles in words, for people; empty: none. */
 void redis_client_trouble(const struct redis_client *client, struct text *out);

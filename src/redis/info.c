@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/info.h"
 
-static bool field_find(struct span text, struct span name, struct span *value)
+bool redis_info_field(struct span text, struct span name, struct span *value)
 {
     struct span line;
     while (span_take_until(&text, '\n', &line)) {
@@ -17,7 +17,7 @@ static bool field_find(struct span text, struct span name, struct span *value)
 static bool id_read(struct span text, struct span name, char out[REDIS_ID_CHARS + 1])
 {
     struct span id;
-    if (!field_find(text, name, &id) || id.size != REDIS_ID_CHARS)
+    if (!redis_info_field(text, name, &id) || id.size != REDIS_ID_CHARS)
         return false;
     memcpy(out, id.data, REDIS_ID_CHARS);
     out[REDIS_ID_CHARS] = 0;
@@ -27,14 +27,14 @@ static bool id_read(struct span text, struct span name, char out[REDIS_ID_CHARS 
 static bool number_read(struct span text, struct span name, uint32_t *number)
 {
     struct span value;
-    return field_find(text, name, &value) && span_to_u32(value, number) == STATUS_OK;
+    return redis_info_field(text, name, &value) && span_to_u32(value, number) == STATUS_OK;
 }
 
 /* "7.0.15"; what follows a third number ("-rc1") does not count. */
 static bool version_read(struct span text, uint32_t version[3])
 {
     struct span value;
-    if (!field_find(text, SPAN("redis_version"), &value))
+    if (!redis_info_field(text, SPAN("redis_version"), &value))
         return false;
     for (int i = 0; i < 3; i++) {
         if (i > 0 && (value.size == 0 || value.data[0] != '.'))
@@ -50,7 +50,7 @@ static bool version_read(struct span text, uint32_t version[3])
 static bool policy_read(struct span text, char policy[REDIS_POLICY_CHARS_MAX + 1])
 {
     struct span value;
-    if (!field_find(text, SPAN("maxmemory_policy"), &value) || value.size > REDIS_POLICY_CHARS_MAX)
+    if (!redis_info_field(text, SPAN("maxmemory_policy"), &value) || value.size > REDIS_POLICY_CHARS_MAX)
         return false;
     memcpy(policy, value.data, value.size);
     policy[value.size] = 0;
@@ -60,7 +60,8 @@ static bool policy_read(struct span text, char policy[REDIS_POLICY_CHARS_MAX + 1
 static bool role_read(struct span text, struct redis_info *info)
 {
     struct span role;
-    if (!field_find(text, SPAN("role"), &role) || !id_read(text, SPAN("master_replid"), info->replid))
+    if (!redis_info_field(text, SPAN("role"), &role)
+        || !id_read(text, SPAN("master_replid"), info->replid))
         return false;
     info->master = span_equal(role, SPAN("master"));
     return info->master || span_equal(role, SPAN("slave"));

@@ -22,6 +22,8 @@ struct redis_info {
 
 /* STATUS_BAD_INPUT: a field is missing or strange; `info` stays as it was. */
 MUST_CHECK enum status redis_info_read(struct span text, struct redis_info *info); /* INFO */
+/* The value of one line; false: there is none. */
+bool redis_info_field(struct span text, struct span name, struct span *value);
 /* INFO replication */
 MUST_CHECK enum status redis_info_read_again(struct span text, struct redis_info *info);
 

@@ -5,19 +5,24 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "config/agreed.h"
 #include "config/cluster_secret.h"
-#include "contract/order_store.h"
+#include "contract/cluster_store.h"
 #include "funnel/keys.h"
 #include "funnel/limits_news.h"
 #include "inventory/redis/remote.h"
 #include "partition/keeper.h"
+#include "server/admission.h"
+#include "server/version.h"
 #include "worker/alarms.h"
 #include "worker/worker.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { KEEPER_LEASE_MS = 3000, FINISH_LOOK_MS = 5 };
 
@@ -25,7 +30,8 @@ struct cluster {
     const struct config *config;
     struct order_store *store; /* the worker's: further connections are opened beside it, as it is set up */
     struct keeper_config keeping;
-    uint64_t process;
+    struct member member;          /* this process */
+    bool admitted;                 /* its row is written */
     struct order_store *log_store; /* a connection of its own; the keeper's is in `keeping` */
     struct remote *remote;
     struct keeper *keeper; /* NULL: a gateway */
@@ -116,6 +122,8 @@ void cluster_health(void *context, struct worker_health *health)
     const struct remote_health remote = remote_health(cluster->remote);
     static const char *const wrong[] = {
         [REMOTE_REDIS_FITS] = NULL,
+        [REMOTE_REDIS_SMALL] = "maxmemory of a Redis server is too small for the tickets of its "
+                               "sales (480 bytes for each unit): raise it",
         [REMOTE_REDIS_OLD] = "a Redis server is older than 7.0",
         [REMOTE_REDIS_EVICTS] = "a Redis server has another maxmemory-policy than noeviction",
     };
@@ -127,7 +135,34 @@ void cluster_health(void *context, struct worker_health *health)
                                                  : NULL;
 }
 
+int64_t cluster_redis_apart_ms(void *context)
+{
+    const struct cluster *cluster = context;
+    return remote_health(cluster->remote).redis_apart_ms;
+}
+
 /* ---- opening ---- */
+
+/* What this process tells the others. */
+static struct member member_of(const struct config *config, uint64_t process)
+{
+    struct member member = {
+        .process = process, .version = STAMPEDE_VERSION, .settings = agreed_settings(config)
+    };
+    char machine[HOST_NAME_MAX + 1] = "";
+    if (gethostname(machine, sizeof machine - 1) != 0)
+        snprintf(machine, sizeof machine, "?");
+    static_assert((int)CONFIG_TEXT == (int)MEMBER_CHANNELS_MAX + 1, "a list of channels fits");
+    snprintf(member.role, sizeof member.role, "%.*s", (int)sizeof member.role - 1, config->cluster_role);
+    snprintf(member.name, sizeof member.name, "%.60s:%u", machine, (unsigned)config->port);
+    snprintf(member.channels, sizeof member.channels, "%s", config->channels);
+    return member;
+}
+
+const struct member *cluster_member(const struct cluster *cluster)
+{
+    return &cluster->member;
+}
 
 struct engine_config cluster_engine_config(const struct config *config)
 {
@@ -181,7 +216,7 @@ static enum status remote_start(struct cluster *cluster, const struct config *co
         .parts_max = (uint32_t)config->inventory_parts_max,
         .tell_ms = (uint32_t)config->inventory_tell_ms,
         .timeout_ms = (uint32_t)config->inventory_timeout_ms,
-        .process = cluster->process,
+        .process = cluster->member.process,
         .changed = order_changed,
         .changes_end = changes_end,
         .proposed = is_gateway(config) ? NULL : proposed,
@@ -213,15 +248,19 @@ enum status cluster_open(struct cluster **out, const struct config *config,
 {
     struct cluster *cluster = calloc(1, sizeof *cluster);
     struct redis_client_config redis;
+    uint64_t process;
     const struct engine_config engine = cluster_engine_config(config);
     *out = NULL;
     invariant(cluster != NULL);
     cluster->config = config;
     cluster->store = store;
-    random_secret(&cluster->process, sizeof cluster->process);
-    cluster->process |= 1;
-    clock_start(0); /* decisions have the time of Redis */
+    random_secret(&process, sizeof process);
+    cluster->member = member_of(config, process | 1); /* 0 is nobody */
+    clock_start(0);                                   /* decisions have the time of Redis */
     enum status status = redis_config(&redis, config, error);
+    if (status == STATUS_OK)
+        status = admission_ask(store, &cluster->member, error, CONFIG_ERROR);
+    cluster->admitted = status == STATUS_OK;
     if (status == STATUS_OK)
         status = connection_open(store, &cluster->log_store, error);
     if (status == STATUS_OK)
@@ -230,7 +269,7 @@ enum status cluster_open(struct cluster **out, const struct config *config,
         cluster->keeping = (struct keeper_config){ .redis = redis,
             .data_id = folder->data_id,
             .engine = engine,
-            .holder = cluster->process,
+            .holder = cluster->member.process,
             .lag_max = config->lag_max,
             .timeout_ms = (uint32_t)config->inventory_timeout_ms,
             .lease_ms = KEEPER_LEASE_MS,
@@ -251,10 +290,20 @@ static void connection_close(struct order_store *store)
         store->ops->close(store);
 }
 
+/* Others need not wait until it does not count any more. */
+static void member_leave(struct cluster *cluster)
+{
+    struct order_store *store = cluster->store;
+    if (cluster->admitted && store->ops->cluster->member_remove(store, cluster->member.process) != STATUS_OK)
+        log_warn("server", "the row of this process stays in the database for a minute");
+    cluster->admitted = false;
+}
+
 void cluster_close(struct cluster *cluster)
 {
     if (cluster == NULL)
         return;
+    member_leave(cluster);
     keeper_close(cluster->keeper);
     remote_close(cluster->remote);
     connection_close(cluster->keeping.store);
@@ -269,7 +318,7 @@ struct inventory *cluster_inventory(struct cluster *cluster)
 
 uint64_t cluster_process(const struct cluster *cluster)
 {
-    return cluster->process;
+    return cluster->member.process;
 }
 
 /* ---- running ---- */

@@ -3,6 +3,7 @@
 
 #include "base/secret_file.h"
 #include "config/cluster_secret.h"
+#include "contract/cluster_store.h"
 #include "server/cluster.h"
 #include "server/serve.h"
 #include "store/mysql/mysql.h"
@@ -18,7 +19,7 @@
 
 enum { PASSWORD_MAX = 256 };
 
-static bool is_sqlite(const struct config *config)
+bool database_is_file(const struct config *config)
 {
     return strcmp(config->store_kind, "sqlite") == 0;
 }
@@ -73,12 +74,26 @@ static enum status file_open(struct order_store **store, const struct config *co
     return sqlite_store_serve(*store, (uint32_t)config->cache_mib);
 }
 
+/* A server that is a replica, or is told to be read-only, is found before anything depends on it. */
+static enum status writable_check(struct order_store *store, char *error, size_t error_bytes)
+{
+    char what[CONFIG_ERROR / 2];
+    const enum status status = store->ops->cluster->write_check(store, what, sizeof what);
+    if (status != STATUS_OK)
+        snprintf(error, error_bytes,
+            "it can't be written: store.url must lead to a primary that is not read-only (%.100s)",
+            what);
+    return status;
+}
+
 enum status database_open(struct order_store **store, const struct config *config, const char *path,
     char error[CONFIG_ERROR])
 {
     char what[CONFIG_ERROR - 16] = "out of memory";
-    const enum status status = is_sqlite(config) ? file_open(store, config, path, what, sizeof what)
-                                                 : server_open(store, config, what, sizeof what);
+    enum status status = database_is_file(config) ? file_open(store, config, path, what, sizeof what)
+                                                  : server_open(store, config, what, sizeof what);
+    if (status == STATUS_OK && !database_is_file(config))
+        status = writable_check(*store, what, sizeof what);
     if (status != STATUS_OK)
         snprintf(error, CONFIG_ERROR, "database: %s", what);
     return status;
@@ -88,7 +103,7 @@ struct database_shares database_shares(const struct config *config)
 {
     enum { OWN = 1, FOR_WRITER = 4, FOR_TWO = 3 };
     const uint32_t all = (uint32_t)config->store_connections;
-    const bool writer = !is_sqlite(config) && all >= FOR_WRITER;
+    const bool writer = !database_is_file(config) && all >= FOR_WRITER;
     const uint32_t readers = all - OWN - writer;
     const uint32_t operators = readers < FOR_TWO ? 1 : STORE_READERS_MAX;
     return (struct database_shares){
@@ -120,7 +135,7 @@ static enum status verify_database(
     source->data_id = identity.data_id;
     memcpy(source->master, identity.master, sizeof source->master);
     explicit_bzero(identity.master, sizeof identity.master);
-    if (status != STATUS_OK || is_sqlite(&config))
+    if (status != STATUS_OK || database_is_file(&config))
         return status;
     return server_open(&source->store, &config, error, CONFIG_ERROR);
 }
@@ -135,7 +150,7 @@ static int migrate(const struct config *config)
     struct sql_connection *connection;
     char error[CONFIG_ERROR] = "";
     uint64_t before = 0;
-    if (is_sqlite(config)) {
+    if (database_is_file(config)) {
         fprintf(stderr, "stampede store: the file of store.kind sqlite is migrated by 'stampede serve'\n");
         return 2;
     }

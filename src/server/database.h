@@ -11,6 +11,7 @@
  * there: `stampede store migrate` makes them. */
 MUST_CHECK enum status database_open(
     struct order_store **store, const struct config *, const char *path, char error[CONFIG_ERROR]);
+bool database_is_file(const struct config *); /* store.kind sqlite */
 /* What store.connections are for; one is the worker's. */
 struct database_shares {
     uint32_t view_readers, operator_readers;

@@ -11,13 +11,10 @@
 #include "server/demo.h"
 #include "server/restore.h"
 #include "server/serve.h"
+#include "server/version.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#ifndef STAMPEDE_VERSION
-#define STAMPEDE_VERSION "0.2.0"
-#endif
 
 struct verb {
     const char *name;

@@ -78,6 +78,8 @@ struct server {
     struct housekeeper housekeeper;
     struct thread edge_threads[EDGES_MAX], worker_thread, courier_thread;
     _Atomic bool draining;
+    _Atomic bool database_lost; /* another server has it */
+    bool wrong_settings;        /* why it can't start: exit code 2 */
     char error[CONFIG_ERROR];
 };
 
@@ -127,6 +129,12 @@ static void switched(void *context)
     gate_limits_apply(server->limits.limits, &server->switches, &server->config);
 }
 
+static void database_lost(void *context)
+{
+    struct server *server = context;
+    atomic_store(&server->database_lost, true);
+}
+
 static bool worker_make(struct server *server)
 {
     const struct database_shares shares = database_shares(&server->config);
@@ -169,6 +177,9 @@ static bool worker_make(struct server *server)
         .rules = &server->rules,
         .bans = &server->bans,
         .turns = &server->turns,
+        .database_holder = server->storage.holder,
+        .database_lost = database_lost,
+        .database_context = server,
         .leads = (uint8_t)cluster_leads(&server->config) };
     host_follow(&server->storage.host, &config);
     if (worker_open(&server->worker, &config, server->error) != STATUS_OK)
@@ -304,9 +315,10 @@ static bool server_open(struct server *server)
         return failed(server, "the data folder can't be opened");
     if (!settings_open(server))
         return false;
-    if (storage_open(&server->storage, &server->config, server->edge_count + WORKER_PORTS,
-            server->options->seed, server->error)
-        != STATUS_OK)
+    const enum status opened = storage_open(&server->storage, &server->config,
+        server->edge_count + WORKER_PORTS, server->options->seed, server->error);
+    server->wrong_settings = cluster_is_set(&server->config) && opened == STATUS_BAD_INPUT;
+    if (opened != STATUS_OK)
         return failed(server, "the database and the inventory can't be opened");
     funnel_keys_turn(&server->storage.keys, clock_now_ms());
     console_sessions_invite_first(server->limits.console, server->options->console_invitation,
@@ -441,6 +453,10 @@ static bool server_watch(struct server *server, const sigset_t *signals)
             log_error("server", "the journal has failed: stopping at once without further answers");
             return false;
         }
+        if (atomic_load(&server->database_lost)) {
+            log_error("server", "another server sells with this database now: stopping at once");
+            return false;
+        }
     }
 }
 
@@ -455,10 +471,11 @@ int server_run(const struct config *config, const struct server_options *options
     signals_block(&signals);
     umask(S_IRWXG | S_IRWXO); /* what is written here is nobody else's business */
     if (!server_open(server)) {
+        const int code = server->wrong_settings ? 2 : 1;
         log_error("server", "can't start: %s", server->error);
         server_close(server);
         free(server);
-        return 1;
+        return code;
     }
     log_info("server", "listening on %s port %" PRIu64 " with %u edges", server->config.address,
         server->config.port, server->edge_count);

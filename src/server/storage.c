@@ -2,10 +2,12 @@
 #include "server/storage.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "config/cluster_secret.h"
 #include "contract/order_store.h"
 #include "server/database.h"
 #include "server/restore.h"
+#include "worker/database_hold.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,13 +19,42 @@ static enum status failed(enum status status, const char *what, char error[CONFI
     return status;
 }
 
+/* One machine: nobody else sells with this database. Before anything is written to it. */
+static enum status store_hold(
+    struct storage *storage, const struct config *config, char error[CONFIG_ERROR])
+{
+    uint64_t holder;
+    if (cluster_is_set(config) || database_is_file(config))
+        return STATUS_OK;
+    random_secret(&holder, sizeof holder);
+    holder |= 1; /* 0 is nobody */
+    const enum status status = database_hold_take(storage->store, holder, error, CONFIG_ERROR);
+    storage->holder = status == STATUS_OK ? holder : 0;
+    return status;
+}
+
+/* Many machines: the data id follows from the secret. */
+static enum status store_match(struct storage *storage, const struct config *config,
+    lsn_t journal_end, char error[CONFIG_ERROR])
+{
+    const enum status status = data_folder_match(&storage->folder, storage->store, journal_end, error);
+    if (status != STATUS_CONFLICT || !cluster_is_set(config))
+        return status;
+    snprintf(error, CONFIG_ERROR,
+        "cluster.secret_file has another secret than the processes that made this database: copy "
+        "theirs to this machine, or name another database in store.url");
+    return STATUS_BAD_INPUT;
+}
+
 /* The database, which belongs to the folder and whose log ends where the inventory's does. */
 static enum status store_open(struct storage *storage, const struct config *config, lsn_t journal_end,
     enum status (*seed)(struct order_store *store, uint64_t now_ms), char error[CONFIG_ERROR])
 {
     enum status status = database_open(&storage->store, config, storage->folder.database, error);
     if (status == STATUS_OK)
-        status = data_folder_match(&storage->folder, storage->store, journal_end, error);
+        status = store_hold(storage, config, error);
+    if (status == STATUS_OK)
+        status = store_match(storage, config, journal_end, error);
     if (status != STATUS_OK)
         return failed(status, "database", error);
     if (seed != NULL)
@@ -77,6 +108,8 @@ void storage_close(struct storage *storage)
     if (storage->queue != NULL)
         storage->queue->ops->close(storage->queue);
     host_close(&storage->host);
+    if (storage->holder != 0)
+        database_hold_give(storage->store, storage->holder);
     if (storage->store != NULL)
         storage->store->ops->close(storage->store);
     data_folder_close(&storage->folder);

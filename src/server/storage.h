@@ -21,6 +21,7 @@ struct storage {
     struct funnel_keys keys;
     struct host host;
     struct order_store *store;
+    uint64_t holder;            /* of the database (worker/database_hold.h); 0: it is not held */
     struct ticket_queue *queue; /* NULL: other processes write orders */
     struct high_water high_water;
 };

@@ -25,6 +25,13 @@ enum status store_journal_next(
 enum status store_switch_set(struct order_store *, const struct switch_row *);
 enum status store_switch_list(struct order_store *, struct switch_row *, uint32_t max, uint32_t *count);
 
+/* member.c */
+enum status store_member_set(struct order_store *, const struct member *);
+enum status store_member_list(struct order_store *, struct member *, uint32_t max, uint32_t *count);
+enum status store_member_remove(struct order_store *, uint64_t process);
+enum status store_members_forget(struct order_store *, uint64_t before_ms);
+enum status store_write_check(struct order_store *, char *what, size_t what_bytes);
+
 /* lease.c */
 extern const struct cluster_store_ops store_cluster_ops;
 enum status store_now(struct order_store *, uint64_t *now_ms);

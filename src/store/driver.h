@@ -33,6 +33,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* One statement with its values. A server that takes less at a time is refused. */
+enum { SQL_STATEMENT_BYTES_MAX = 2 * 1024 * 1024 };
+
 struct sql_value {
     enum { SQL_NUMBER, SQL_TEXT, SQL_BLOB } kind;
     uint64_t number;  /* bits of a signed one; or how many bytes; -1: a text up to its 0 */

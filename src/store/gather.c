@@ -5,6 +5,10 @@
 
 enum { ORDER_NUMBERS = 13, COUNTER_NUMBERS = 3 };
 
+enum { NUMBER_BYTES = 24 }; /* of a number in a statement, with what stands around it */
+static_assert(ORDER_BATCH_MAX * (ORDER_NUMBERS + 1) * NUMBER_BYTES + 1024 <= SQL_STATEMENT_BYTES_MAX,
+    "a batch of orders is one statement");
+
 static const char order_head[] =
     "INSERT INTO orders(ticket, item, user_id, quantity, channel, unit_price, amount, created_ms,"
     " pay_by_ms, slot, version, state, reason)";

@@ -27,7 +27,14 @@ const char store_cluster_tables[] =
     "CREATE TABLE switches("
     "  name TEXT{40} NOT NULL, item INTEGER NOT NULL, value INTEGER NOT NULL,"
     "  PRIMARY KEY(name, item)"
+    ") STRICT;"
+    "CREATE TABLE members("
+    "  process INTEGER PRIMARY KEY, role TEXT NOT NULL, name TEXT NOT NULL,"
+    "  version TEXT NOT NULL, channels TEXT NOT NULL, settings INTEGER NOT NULL,"
+    "  clock_ms INTEGER NOT NULL, seen_ms INTEGER NOT NULL"
     ") STRICT;";
+
+static_assert((int)JOURNAL_ENTRY_BYTES_MAX + 1024 <= (int)SQL_STATEMENT_BYTES_MAX, "an entry fits");
 
 #define PART_COLUMNS "part, epoch, seq, shards"
 static const struct sql_columns part_columns = COLUMNS(part_state, FIELD(part_state, part),

@@ -223,7 +223,12 @@ static const char *const step_14[] = {
     switches_14,
     NULL,
 };
+static const char members_15[] =
+    "CREATE TABLE members(process INTEGER PRIMARY KEY, role TEXT NOT NULL, name TEXT NOT NULL,"
+    " version TEXT NOT NULL, channels TEXT NOT NULL, settings INTEGER NOT NULL,"
+    " clock_ms INTEGER NOT NULL, seen_ms INTEGER NOT NULL) STRICT";
 static const char *const step_15[] = {
+    members_15,
     "ALTER TABLE sales ADD COLUMN shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32)",
     "ALTER TABLE parts ADD COLUMN shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32)",
     NULL,

@@ -44,7 +44,10 @@
     /* many machines: nothing can be bought of a sale until its partition is open again */ \
     X(PARTITION_CLOSED, "partition-closed") \
     /* the script in Redis came to another outcome than the engine */ \
-    X(SCRIPT_DIFFERS, "script-differs")
+    X(SCRIPT_DIFFERS, "script-differs") \
+    /* processes have different versions, or settings that must agree (worker/members.h) */ \
+    X(MEMBERS_DIFFER, "members-differ") \
+    X(CLOCK_APART, "clock-apart")
 
 enum alarm {
 #define ALARM(alarm, text) ALARM_##alarm,

@@ -31,6 +31,7 @@ struct limits;
 struct spent;
 struct link;
 struct media_service;
+struct member;
 struct order_store;
 struct order_views;
 struct reader_turns;
@@ -83,11 +84,17 @@ struct worker_config {
     struct item_rules *rules; /* written with the catalog */
     struct handover *bans;    /* struct ban_set */
     struct reader_turns *turns;
+    /* One machine on a database server (worker/database_hold.h); 0: it is not held. */
+    uint64_t database_holder;
+    void (*database_lost)(void *context);
+    void *database_context;
     /* Many machines. */
     uint8_t leads;    /* enum leads (worker/leadership.h): who does what only one process may do */
     uint64_t process; /* the number of this one */
+    const struct member *member; /* what it tells the others (worker/members.h); NULL: one machine */
+    int64_t (*redis_apart_ms)(void *context);                    /* worker/members.h */
     void (*health)(void *context, struct worker_health *health); /* of those who write orders */
-    void *health_context;
+    void *health_context;                                        /* of redis_apart_ms, too */
 };
 
 /* `error` here and below: CONFIG_ERROR bytes. */

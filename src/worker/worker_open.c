@@ -14,12 +14,14 @@
 #include "worker/buyer_lists.h"
 #include "worker/catalog_updates.h"
 #include "worker/crowd_checks.h"
+#include "worker/database_hold.h"
 #include "worker/errands.h"
 #include "worker/folder_bounds.h"
 #include "worker/high_water_mark.h"
 #include "worker/history.h"
 #include "worker/job_group.h"
 #include "worker/leadership.h"
+#include "worker/members.h"
 #include "worker/money.h"
 #include "worker/order_writing.h"
 #include "worker/outgoing_calls.h"
@@ -83,6 +85,16 @@ static void customers_open_task(struct worker *worker, struct task *task)
     *task = (struct task){
         .name = "customers", .self = worker, .turn = customers_task_turn, .listens = true, .rests = true
     };
+}
+
+/* ---- many machines: why this process does not sell ---- */
+
+static void health_gather(void *context, struct worker_health *health)
+{
+    const struct worker *worker = context;
+    worker->config.health(worker->config.health_context, health);
+    if (health->reason == NULL)
+        health->reason = members_trouble(worker->members);
 }
 
 /* ---- opening ---- */
@@ -192,8 +204,8 @@ static enum status order_tasks_open(struct worker *worker, const struct worker_c
         &worker->tasks[TASK_UNPAID]);
     return order_writing_open(&worker->orders, arena,
         &(struct order_writing_config){ .queue = config->queue,
-            .health = config->health,
-            .health_context = config->health_context,
+            .health = health_gather,
+            .health_context = worker,
             .store = config->store,
             .wake = &worker->wake,
             .news = &worker->news,
@@ -264,6 +276,19 @@ static enum status tasks_open(
         &(struct leadership_config){
             .store = config->store, .leads = (enum leads)config->leads, .holder = config->process },
         &worker->tasks[TASK_LEADERSHIP]);
+    worker->members = members_open(arena,
+        &(struct members_config){ .store = config->store,
+            .self = config->member,
+            .leadership = worker->leadership,
+            .redis_apart_ms = config->redis_apart_ms,
+            .context = config->health_context },
+        &worker->tasks[TASK_MEMBERS]);
+    database_hold_open(arena,
+        &(struct database_hold_config){ .store = config->store,
+            .holder = config->database_holder,
+            .lost = config->database_lost,
+            .context = config->database_context },
+        &worker->tasks[TASK_HOLD]);
     enum status status = errands_open(&worker->errands, arena,
         &(struct errands_config){ .inventory = config->inventory,
             .port = config->port,

@@ -22,6 +22,7 @@ struct catalog_updates;
 struct high_water_mark;
 struct job_group;
 struct leadership;
+struct members;
 struct money;
 struct order_writing;
 struct outgoing_calls;
@@ -42,6 +43,8 @@ enum worker_task {
     TASK_ERRANDS,
     TASK_GROUP, /* what jobs and errands have changed is committed and told */
     TASK_LEADERSHIP,
+    TASK_MEMBERS,
+    TASK_HOLD,
     TASK_CHANGES,
     TASK_ROOMS,
     TASK_CALLS,
@@ -98,6 +101,7 @@ struct worker {
     struct high_water_mark *high_water;
     struct history *history;
     struct leadership *leadership;
+    struct members *members;
     struct money *money;
     struct order_writing *orders;
     struct outgoing_calls *calls;

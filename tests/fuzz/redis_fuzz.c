@@ -2,7 +2,7 @@
 /* tests/fuzz/redis_fuzz.c: what a Redis server says. What comes in pieces is read like what comes whole,
  * within its bounds; a map of slots names no node that it does not have; a redirection and what a server
  * tells about itself are read whole or not at all. */
-#include "redis/info.h"
+#include "redis/look.h"
 #include "redis/slots.h"
 
 #include <stdlib.h>
@@ -47,7 +47,12 @@ static void value_check(const struct redis_value *value)
 {
     struct redis_node node;
     struct redis_info info = { .process_id = 7 };
+    struct redis_look look = { .apart_ms = 7, .memory_max = 7 };
     uint16_t slot = 0;
+    if (redis_look_time(&look, value, 1000, 2000) != STATUS_OK)
+        invariant(look.apart_ms == 7);
+    if (redis_look_memory(&look, value) != STATUS_OK)
+        invariant(look.memory_max == 7);
     if (redis_slots_read(&slots, value, &asked) == STATUS_OK) {
         for (uint32_t i = 0; i < REDIS_SLOTS; i++)
             invariant(slots.node_of[i] == REDIS_NODE_NONE || slots.node_of[i] < slots.count);

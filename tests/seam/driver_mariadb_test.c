@@ -97,6 +97,26 @@ static void server_that_could_lose_what_it_committed_is_refused(void **state)
     assert_non_null(strstr(error, "innodb_flush_log_at_trx_commit"));
 }
 
+static void server_that_takes_too_little_at_a_time_is_refused(void **state)
+{
+    struct sql_connection *root = NULL, *small = NULL, *enough = NULL;
+    char error[256] = "";
+    (void)state;
+    assert_int_equal(url_open(&root, getenv("STAMPEDE_TEST_MYSQL_ROOT"), NULL), STATUS_OK);
+    assert_int_equal(
+        root->driver->script(root, "SET GLOBAL max_allowed_packet = 2097152 - 1024;"), STATUS_OK);
+    const enum status refused = mysql_store_connect(&small, world_url, NULL, error, sizeof error);
+    assert_int_equal(root->driver->script(root, "SET GLOBAL max_allowed_packet = 2097152;"), STATUS_OK);
+    const enum status taken = url_open(&enough, world_url, NULL);
+    assert_int_equal(root->driver->script(root, "SET GLOBAL max_allowed_packet = 16777216;"), STATUS_OK);
+    root->driver->close(root);
+    assert_int_equal(refused, STATUS_REFUSED);
+    assert_null(small);
+    assert_non_null(strstr(error, "max_allowed_packet must be at least"));
+    assert_int_equal(taken, STATUS_OK);
+    enough->driver->close(enough);
+}
+
 static void password_is_asked_for_and_never_told(void **state)
 {
     struct sql_connection *db = NULL;
@@ -448,6 +468,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         SUITE_TEST(server_that_could_lose_what_it_committed_is_refused),
+        SUITE_TEST(server_that_takes_too_little_at_a_time_is_refused),
         SUITE_TEST(password_is_asked_for_and_never_told),
         SUITE_TEST(counts_rows_of_statements_with_many),
         SUITE_TEST(no_bit_of_a_whole_number_is_lost),

@@ -503,6 +503,44 @@ static void an_entry_that_is_damaged_closes_the_partition_in_this_process(void *
     assert_non_null(strstr(what, "does not fit"));
 }
 
+/* ---- what a master must be ---- */
+
+static void a_master_with_too_little_memory_for_the_tickets_is_told(void **state)
+{
+    enum { MANY = 100 * 1000 };
+    struct remote_kit *kit = *state;
+    struct process *second = kit_process(kit, 1);
+    const uint16_t port = redis_kit_port(address, 0);
+    char answer[REDIS_KIT_TEXT_MAX];
+    (void)sale_open(kit, MANY);
+    process_open(second);
+    KIT_UNTIL(kit, remote_health(second->remote).open == 1);
+    assert_int_equal(remote_health(second->remote).wrong, REMOTE_REDIS_FITS); /* it has no bound */
+    process_close(second);
+    redis_kit_order(port, answer, "CONFIG SET maxmemory %d", MANY * REMOTE_TICKET_BYTES - 1);
+    process_open(second);
+    KIT_UNTIL(kit, remote_health(second->remote).wrong == REMOTE_REDIS_SMALL);
+    process_close(second);
+    redis_kit_order(port, answer, "CONFIG SET maxmemory %d", MANY * REMOTE_TICKET_BYTES);
+    process_open(second);
+    KIT_UNTIL(kit, remote_health(second->remote).open == 1);
+    for (int i = 0; i < SOME_TURNS; i++)
+        kit_turn(kit);
+    assert_int_equal(remote_health(second->remote).wrong, REMOTE_REDIS_FITS);
+    redis_kit_order(port, answer, "CONFIG SET maxmemory 0");
+}
+
+static void a_master_whose_clock_is_apart_from_ours_is_told(void **state)
+{
+    enum { AHEAD_MS = 50 * 1000, SLOW_MS = 10 * 1000 };
+    struct remote_kit *kit = *state;
+    clock_start(clock_wall_ms() + AHEAD_MS);
+    struct process *process = sale_open(kit, UNITS);
+    KIT_UNTIL(kit, remote_health(process->remote).redis_apart_ms < SLOW_MS - AHEAD_MS);
+    assert_true(remote_health(process->remote).redis_apart_ms >= -AHEAD_MS - 1);
+    clock_start(0);
+}
+
 #define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -523,6 +561,8 @@ int main(void)
         RULE(processes_see_each_others_wins_and_arrivals),
         RULE(an_order_that_one_process_moved_is_told_to_the_others),
         RULE(an_entry_that_is_damaged_closes_the_partition_in_this_process),
+        RULE(a_master_with_too_little_memory_for_the_tickets_is_told),
+        RULE(a_master_whose_clock_is_apart_from_ours_is_told),
     };
     clock_start(0);
     address = getenv("STAMPEDE_TEST_REDIS");

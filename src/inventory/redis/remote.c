@@ -46,6 +46,7 @@ static void tables_show(struct remote *remote)
         .store_away = log_reader_is_away(remote->reader),
         .redis_away = !redis_client_is_whole(remote->client),
         .wrong = remote->redis_wrong,
+        .redis_apart_ms = remote->redis_apart_ms,
         .parked = remote->parked_count };
     struct replica_fill all = { 0 };
     for (uint32_t i = 0; i < remote->partition_count; i++) {

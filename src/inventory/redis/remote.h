@@ -72,19 +72,22 @@ struct remote_config {
 
 enum {
     REMOTE_START_MS = 10 * 1000, /* a process that starts waits so long for partitions to be open */
+    REMOTE_TICKET_BYTES = 480, /* of Redis' memory, the record in the stream included (docs/redis.md) */
 };
-enum remote_redis { REMOTE_REDIS_FITS, REMOTE_REDIS_OLD, REMOTE_REDIS_EVICTS };
+/* What is wrong with a master; a higher one is told first. */
+enum remote_redis { REMOTE_REDIS_FITS, REMOTE_REDIS_SMALL, REMOTE_REDIS_EVICTS, REMOTE_REDIS_OLD };
 
 /* What other threads may know. */
 struct remote_health {
-    uint32_t partitions;   /* that are followed */
-    uint32_t open, closed; /* of these: Redis answered their last call; it did not */
-    bool starting;         /* a partition was not seen open yet */
-    enum remote_redis wrong;
-    bool store_away;    /* the log can't be read */
-    bool redis_away;    /* no master of a partition can be reached */
-    uint64_t damaged;   /* the number of a partition whose log does not fit; 0: none */
-    uint64_t parked;    /* answers that wait for the database */
+    uint32_t partitions;     /* that are followed */
+    uint32_t open, closed;   /* of these: Redis answered their last call; it did not */
+    bool starting;           /* a partition was not seen open yet */
+    enum remote_redis wrong; /* with one of the masters */
+    int64_t redis_apart_ms; /* how far the clock of a master is ahead of ours, surely; of the worst one */
+    bool store_away;        /* the log can't be read */
+    bool redis_away;        /* no master of a partition can be reached */
+    uint64_t damaged;       /* the number of a partition whose log does not fit; 0: none */
+    uint64_t parked;        /* answers that wait for the database */
     uint64_t oldest_ms; /* since when the oldest does; 0: none */
 };
 

@@ -4,14 +4,17 @@
  * then (docs/redis.md#opening). Each second it is compared with the one that the opening has noted, and at once
  * when the server could not be reached, or said that it is no master. Until they agree, by what the server has
  * told since then, this process sends nothing there. It only spares proposals that would be void: the database
- * is the fence. */
+ * is the fence.
+ * And: whether the masters are what this program needs, and what time they think it is. */
 #include "inventory/redis/remote_parts.h"
+#include "inventory/redis/replica.h"
 #include "redis/slots.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { FENCE_LOOK_MS = 1000, FENCE_SOON_MS = 50, REDIS_VERSION_MIN = 7 };
+enum { FENCE_LOOK_MS = 1000, FENCE_SOON_MS = 50, REDIS_VERSION_MIN = 7, JUDGE_MS = 200 };
 
 void remote_fence_send(struct remote *remote)
 {
@@ -55,12 +58,62 @@ void remote_fence_answered(struct remote *remote, uint32_t index, const struct r
     partition->seen_open |= !partition->doubted && text_is(&value->list[1], span_from_string(epoch));
 }
 
-/* What a server says about itself must fit. */
+/* ---- what masters say about themselves must fit ---- */
+
+/* At most so many tickets as units can be won at a time. */
+static void units_count(struct remote *remote)
+{
+    for (uint32_t i = 0; i < remote->partition_count; i++)
+        remote->partitions[i].units = 0;
+    for (item_id item = 1; item < remote->config.engine.items_max; item++) {
+        const struct shards *shards = remote_shards(remote, remote->item_sale[item]);
+        for (uint32_t i = 0; shards != NULL && i < shards->count; i++)
+            if (shards->list[i] != NULL)
+                shards->list[i]->units += replica_units(shards->list[i]->replica, item);
+    }
+}
+
+static uint64_t tickets_bytes(const struct remote *remote, const struct redis_info *server)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < remote->partition_count; i++) {
+        const struct partition *partition = &remote->partitions[i];
+        const uint16_t slot = redis_slot(partition->keys.names[SCRIPT_KEY_PART]);
+        if (redis_client_info(remote->client, slot) == server)
+            bytes += partition->units * REMOTE_TICKET_BYTES;
+    }
+    return bytes;
+}
+
+static void master_judge(void *context, const struct redis_node *node,
+    const struct redis_info *info, const struct redis_look *look)
+{
+    struct remote *remote = context;
+    const char *policy = look->memory_known ? look->policy : info->policy;
+    const bool small = look->memory_known && look->memory_max != 0
+        && look->memory_max < tickets_bytes(remote, info);
+    const enum remote_redis wrong = info->version[0] < REDIS_VERSION_MIN ? REMOTE_REDIS_OLD
+        : strcmp(policy, "noeviction") != 0                              ? REMOTE_REDIS_EVICTS
+        : small                                                          ? REMOTE_REDIS_SMALL
+                                                                         : REMOTE_REDIS_FITS;
+    (void)node;
+    if (wrong > remote->redis_wrong)
+        remote->redis_wrong = wrong;
+    if (look->clock_known && llabs(look->apart_ms) > llabs(remote->redis_apart_ms))
+        remote->redis_apart_ms = look->apart_ms;
+}
+
+/* All of them, once for each time that some have spoken. */
 void remote_informed(void *self, const struct redis_node *node, const struct redis_info *info)
 {
     struct remote *remote = self;
     (void)node;
-    remote->redis_wrong = info->version[0] < REDIS_VERSION_MIN ? REMOTE_REDIS_OLD
-        : strcmp(info->policy, "noeviction") != 0              ? REMOTE_REDIS_EVICTS
-                                                               : REMOTE_REDIS_FITS;
+    (void)info;
+    if (remote->judged_ms != 0 && remote->now_ms < remote->judged_ms + JUDGE_MS)
+        return;
+    remote->judged_ms = remote->now_ms;
+    remote->redis_wrong = REMOTE_REDIS_FITS;
+    remote->redis_apart_ms = 0;
+    units_count(remote);
+    redis_client_each(remote->client, master_judge, remote);
 }

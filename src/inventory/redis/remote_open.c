@@ -214,7 +214,7 @@ static enum status log_read(struct remote *remote, char *what, size_t what_bytes
 static enum status redis_open(struct remote *remote)
 {
     const struct redis_client_owner owner = {
-        .self = remote, .answered = remote_answered, .informed = remote_informed
+        .self = remote, .answered = remote_answered, .informed = remote_informed, .clock_ms = clock_now_ms
     };
     const struct redis_subscriber_owner listener = {
         .self = remote, .subscribed = notes_look, .noted = note_look

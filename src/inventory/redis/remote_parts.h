@@ -62,6 +62,7 @@ struct partition {
     bool level_asked;              /* a transfer was asked for, and is not kept yet */
     struct shortage told;          /* the last one that was published, and when */
     uint64_t doubted_ms, fence_ms; /* since then; the next look */
+    uint64_t units;                /* of its items, when they were counted last */
     struct parked *first, **end;
 };
 
@@ -82,7 +83,9 @@ struct remote {
     struct log_reader *reader;
     struct redis_client *client;
     struct redis_subscriber *subscriber;
-    enum remote_redis redis_wrong; /* of the server that spoke last */
+    enum remote_redis redis_wrong; /* of the worst one (remote_fence.c) */
+    int64_t redis_apart_ms;
+    uint64_t judged_ms; /* when these were looked at */
     uint64_t now_ms, opened_ms;
 
     struct partition *partitions;

@@ -240,6 +240,11 @@ const struct command_transfer *replica_gift(const struct replica *replica, uint3
     return &replica->gifts[shard];
 }
 
+uint32_t replica_units(const struct replica *replica, item_id item)
+{
+    return engine_of(replica)->items[item].given;
+}
+
 struct replica_fill replica_fill(const struct replica *replica)
 {
     const struct engine *engine = engine_of(replica);

@@ -71,6 +71,7 @@ struct replica_fill {
     uint32_t buyers_percent;
 };
 struct replica_fill replica_fill(const struct replica *replica);
+uint32_t replica_units(const struct replica *replica, item_id item); /* that the item was given to sell */
 
 /* As in contract/inventory.h. */
 bool replica_arrival_find(const struct replica *replica, user_id user, uint32_t *number);

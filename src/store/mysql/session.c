@@ -6,7 +6,7 @@
  * What can't be set for a connection, and would lose committed transactions in a power cut, is
  * looked at, and such a server refused: innodb_flush_log_at_trx_commit other than 1; with a binary
  * log also sync_binlog other than 1, because after a crash the server rolls back what is prepared
- * and missing there.
+ * and missing there. And max_allowed_packet, below which a large batch could never be written.
  *
  * A lost connection is closed at once, with a transaction that it had. The first try to make it
  * again comes with the next `begin` or statement; after a failed one all are refused until a time
@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/span.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -52,6 +53,7 @@ static const char *const settings_mysql[] = {
     "SET SESSION max_execution_time = 0, information_schema_stats_expiry = 0",
 };
 /* clang-format on */
+static_assert(SQL_STATEMENT_BYTES_MAX == 2097152, "fitness_trouble names it");
 enum { MARIADB_OLDEST = 100600, MYSQL_OLDEST = 80031, KILL_S = 2 };
 
 static void library_start(void)
@@ -108,11 +110,13 @@ static bool all_do(MYSQL *mysql, const char *const *list, size_t count)
 }
 #define ALL_DO(mysql, list) all_do((mysql), (list), sizeof(list) / sizeof *(list))
 
-/* NULL: it keeps what it commits. Otherwise what is wrong with it, or "" (mysql_errno tells). */
-static const char *durability_trouble(MYSQL *mysql)
+/* NULL: it keeps what it commits, and takes our statements. Otherwise what is wrong with it, or ""
+ * (mysql_errno tells). */
+static const char *fitness_trouble(MYSQL *mysql)
 {
     static const char ask[] = "SELECT @@global.innodb_flush_log_at_trx_commit, @@global.log_bin,"
-                              " @@global.sync_binlog, @@global.binlog_format";
+                              " @@global.sync_binlog, @@global.binlog_format, @@max_allowed_packet";
+    uint64_t packet;
     if (mysql_real_query(mysql, ask, sizeof ask - 1) != 0)
         return "";
     MYSQL_RES *rows = mysql_store_result(mysql);
@@ -126,6 +130,9 @@ static const char *durability_trouble(MYSQL *mysql)
         trouble = "sync_binlog must be 1 while there is a binary log, or a power cut loses orders";
     else if (strcmp(row[1], "0") != 0 && strcmp(row[3], "STATEMENT") == 0)
         trouble = "binlog_format must be ROW or MIXED";
+    else if (span_to_u64(span_from_string(row[4]), &packet) != STATUS_OK || packet < SQL_STATEMENT_BYTES_MAX)
+        trouble = "max_allowed_packet must be at least 2097152 (2 MiB), or a batch of orders does "
+                  "not fit";
     mysql_free_result(rows);
     return trouble;
 }
@@ -136,7 +143,7 @@ static const char *server_trouble(struct mysql_connection *connection, MYSQL *my
     const unsigned long version = mysql_get_server_version(mysql);
     if (version < (is_mariadb ? MARIADB_OLDEST : MYSQL_OLDEST))
         return "the server is too old: MariaDB 10.6 or MySQL 8.0.31 is the oldest one that works";
-    const char *trouble = durability_trouble(mysql);
+    const char *trouble = fitness_trouble(mysql);
     if (trouble != NULL)
         return trouble;
     char times[128];

@@ -197,3 +197,11 @@ void machines_turn(void)
             task_turn(worker->task, &worker->process);
     }
 }
+
+/* Masters are not judged here: what they say about themselves is that of real ones. */
+void redis_client_each(const struct redis_client *client, redis_client_see *see, void *context)
+{
+    (void)client;
+    (void)see;
+    (void)context;
+}

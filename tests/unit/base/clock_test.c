@@ -58,6 +58,17 @@ static void server_time_and_durations_run_forward_at_the_right_speed(void **stat
     }
 }
 
+static void another_clock_is_apart_by_what_is_sure(void **state)
+{
+    (void)state;
+    assert_int_equal(clock_apart_ms(1000, 1000, 1000), 0);
+    assert_int_equal(clock_apart_ms(1000, 1100, 1000), 0); /* anywhere between is none */
+    assert_int_equal(clock_apart_ms(1000, 1100, 1100), 0);
+    assert_int_equal(clock_apart_ms(1000, 1100, 1101), 1);
+    assert_int_equal(clock_apart_ms(1000, 1100, 999), -1);
+    assert_int_equal(clock_apart_ms(1000, 61000, 30000), 0); /* an answer that took a minute says nothing */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -65,6 +76,7 @@ int main(void)
         cmocka_unit_test(server_time_starts_at_wall_time),
         cmocka_unit_test(server_time_never_starts_behind_the_log),
         cmocka_unit_test(server_time_and_durations_run_forward_at_the_right_speed),
+        cmocka_unit_test(another_clock_is_apart_by_what_is_sure),
     };
     return cmocka_run_group_tests_name("base/clock", tests, NULL, NULL);
 }

@@ -86,12 +86,30 @@ static void alone_it_listens_to_this_machine_only_unless_told_so(void **state)
     }
 }
 
+static void a_gateway_must_know_whose_bank_it_is(void **state)
+{
+    static const char *const roles[] = { "all", "worker", "gateway" };
+    char error[CONFIG_ERROR];
+    (void)state;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        struct config config = config_of("sandbox", "127.0.0.1", "");
+        snprintf(config.cluster_role, sizeof config.cluster_role, "%s", roles[i]);
+        says(&config, strcmp(roles[i], "gateway") == 0 ? "sandbox.base must be set on a gateway" : NULL);
+        assert_int_equal(config_set(&config, "sandbox.base", "http://10.0.0.1:8080", error), STATUS_OK);
+        says(&config, NULL);
+        snprintf(config.providers, sizeof config.providers, "stripe");
+        assert_int_equal(config_set(&config, "sandbox.base", "", error), STATUS_OK);
+        says(&config, NULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sandbox_never_stands_beside_another_provider),
         cmocka_unit_test(others_are_none_of_its_business),
         cmocka_unit_test(alone_it_listens_to_this_machine_only_unless_told_so),
+        cmocka_unit_test(a_gateway_must_know_whose_bank_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

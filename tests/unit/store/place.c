@@ -48,6 +48,26 @@ enum status place_open(struct place *place, const char *vfs)
     return STATUS_OK;
 }
 
+void place_ops_lend(struct place *place, struct place_ops *own)
+{
+    *own = (struct place_ops){ .ops = *place->store->ops,
+        .cluster = *place->store->ops->cluster,
+        .real = place->store->ops->cluster };
+    own->ops.cluster = &own->cluster;
+    place->store->ops = &own->ops;
+}
+
+enum status place_lease_away(
+    struct order_store *store, const char *name, uint64_t holder, uint32_t ms, struct lease *lease)
+{
+    (void)store;
+    (void)name;
+    (void)holder;
+    (void)ms;
+    *lease = (struct lease){ 0 };
+    return STATUS_AWAY;
+}
+
 void place_close(struct place *place)
 {
     if (place->store != NULL)

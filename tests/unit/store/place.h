@@ -4,7 +4,7 @@
 #ifndef STAMPEDE_TESTS_SQLITE_PLACE_H
 #define STAMPEDE_TESTS_SQLITE_PLACE_H
 
-#include "contract/order_store.h"
+#include "contract/cluster_store.h"
 
 #include <stddef.h>
 
@@ -21,6 +21,16 @@ struct place {
 void place_make(struct place *place); /* folder and path only */
 /* Opens; with vfs NULL the default. On a new database the item is made. */
 enum status place_open(struct place *place, const char *vfs);
+/* Operations of its store that a test may replace, as long as it is open. `real`: what they were. */
+struct place_ops {
+    struct order_store_ops ops;
+    struct cluster_store_ops cluster;
+    const struct cluster_store_ops *real;
+};
+void place_ops_lend(struct place *place, struct place_ops *own);
+/* One of them: the database is away. */
+enum status place_lease_away(
+    struct order_store *store, const char *name, uint64_t holder, uint32_t ms, struct lease *lease);
 void place_close(struct place *place);
 void place_remove(struct place *place); /* closes too */
 /* The next record of the log: user buys one unit. */

@@ -16,9 +16,7 @@ static struct {
     struct arena arena;
     struct task task[2];
     struct leadership *process[2];
-    /* A database that is away: */
-    struct order_store_ops ops;
-    struct cluster_store_ops cluster;
+    struct place_ops own; /* of a database that is away */
 } world;
 
 static int setup(void **state)
@@ -54,24 +52,10 @@ static bool leads(uint32_t i, uint64_t now_ms)
     return leadership_holds(world.process[i], now_ms);
 }
 
-static enum status lease_away(
-    struct order_store *store, const char *name, uint64_t holder, uint32_t ms, struct lease *lease)
-{
-    (void)store;
-    (void)name;
-    (void)holder;
-    (void)ms;
-    *lease = (struct lease){ 0 };
-    return STATUS_AWAY;
-}
-
 static void database_leave(void)
 {
-    world.ops = *world.place.store->ops;
-    world.cluster = *world.ops.cluster;
-    world.cluster.lease_take = lease_away;
-    world.ops.cluster = &world.cluster;
-    world.place.store->ops = &world.ops;
+    place_ops_lend(&world.place, &world.own);
+    world.own.cluster.lease_take = place_lease_away;
 }
 
 static void one_machine_always_leads_and_a_gateway_never(void **state)
