@@ -11,6 +11,8 @@ enum {
     CHANNEL_NAME_MAX = 16,
     ITEMS_LIMIT = 65536, /* configuration may ask for less */
     SALES_LIMIT = 16384,
+    SHARD_BITS = 5,
+    SHARDS_MAX = 1 << SHARD_BITS,  /* of a sale on many machines */
     QUANTITY_MAX = 1000,           /* units in one purchase */
     UNITS_MAX = 100 * 1000 * 1000, /* units of one item */
     USERS_PER_COMMAND = 12,        /* eligible users loaded by one command */

@@ -2,8 +2,6 @@
 /* contract/record_fields.c: writes and reads what a table of fields says. */
 #include "contract/record_fields.h"
 
-#include "contract/ticket_number.h"
-
 #include <string.h>
 
 uint8_t *record_put_fields(uint8_t *at, const struct record_field *fields, size_t count,

@@ -26,7 +26,6 @@ static_assert((uint64_t)TICKET_NUMBER_MAX >> TICKET_PART_AT == 0,
     "the numbers of one machine are of partition 0");
 
 /* On many machines a partition is a shard of a sale. */
-enum { SHARD_BITS = 5, SHARDS_MAX = 1 << SHARD_BITS };
 static_assert(SALES_LIMIT <= 1 << (TICKET_PART_BITS - SHARD_BITS), "each sale has numbers for its shards");
 static inline uint32_t part_of_sale(sale_id sale, uint32_t shard)
 {

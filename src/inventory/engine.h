@@ -21,7 +21,6 @@
 #include "base/thread.h"
 #include "contract/board.h"
 #include "contract/command.h"
-#include "contract/ticket_number.h"
 #include "inventory/buyers.h"
 #include "inventory/engine_config.h"
 #include "inventory/places.h"

@@ -37,23 +37,22 @@ const char *engine_check_places(const struct engine *engine); /* engine_room.c; 
 #define ENGINE_APPLY(name) \
     void name(struct engine *engine, const struct command *command, bool may_change, \
         struct outcome *outcome)
-ENGINE_APPLY(engine_apply_sale);    /* engine_setup.c */
-ENGINE_APPLY(engine_apply_preheat); /* engine_setup.c */
-ENGINE_APPLY(engine_apply_gate);    /* engine_setup.c */
-ENGINE_APPLY(engine_apply_users);   /* engine_setup.c */
-ENGINE_APPLY(engine_apply_adjust);  /* engine_stock.c */
-ENGINE_APPLY(engine_apply_move);    /* engine_stock.c */
-ENGINE_APPLY(engine_apply_give);    /* engine_stock.c */
-ENGINE_APPLY(engine_apply_take);    /* engine_stock.c */
-ENGINE_APPLY(engine_apply_reserve); /* engine_purchase.c */
-ENGINE_APPLY(engine_apply_settle);  /* engine_purchase.c */
-ENGINE_APPLY(engine_apply_arrive);  /* engine_room.c */
-ENGINE_APPLY(engine_apply_admit);   /* engine_room.c */
-ENGINE_APPLY(engine_apply_reclaim); /* engine_reclaim.c */
-ENGINE_APPLY(engine_ask_mine);      /* engine_ask.c */
-ENGINE_APPLY(engine_ask_ticket);    /* engine_ask.c */
-ENGINE_APPLY(engine_ask_counts);    /* engine_ask.c */
-ENGINE_APPLY(engine_ask_sale);      /* engine_ask.c */
+ENGINE_APPLY(engine_apply_sale);     /* engine_setup.c */
+ENGINE_APPLY(engine_apply_preheat);  /* engine_setup.c */
+ENGINE_APPLY(engine_apply_gate);     /* engine_setup.c */
+ENGINE_APPLY(engine_apply_users);    /* engine_setup.c */
+ENGINE_APPLY(engine_apply_adjust);   /* engine_stock.c */
+ENGINE_APPLY(engine_apply_move);     /* engine_stock.c */
+ENGINE_APPLY(engine_apply_transfer); /* engine_stock.c */
+ENGINE_APPLY(engine_apply_reserve);  /* engine_purchase.c */
+ENGINE_APPLY(engine_apply_settle);   /* engine_purchase.c */
+ENGINE_APPLY(engine_apply_arrive);   /* engine_room.c */
+ENGINE_APPLY(engine_apply_admit);    /* engine_room.c */
+ENGINE_APPLY(engine_apply_reclaim);  /* engine_reclaim.c */
+ENGINE_APPLY(engine_ask_mine);       /* engine_ask.c */
+ENGINE_APPLY(engine_ask_ticket);     /* engine_ask.c */
+ENGINE_APPLY(engine_ask_counts);     /* engine_ask.c */
+ENGINE_APPLY(engine_ask_sale);       /* engine_ask.c */
 
 /* The last step of every change: with may_change false nothing has been touched yet and nothing
  * will be. */

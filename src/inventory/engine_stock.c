@@ -94,35 +94,24 @@ static uint32_t *transfer_place(const struct engine *engine, const struct comman
     return NULL;
 }
 
-/* Gives what is free, and says how much. */
-ENGINE_APPLY(engine_apply_give)
+/* GIVE gives what is free, and says how much. */
+ENGINE_APPLY(engine_apply_transfer)
 {
-    const struct command_transfer *give = &command->transfer;
+    const struct command_transfer *transfer = &command->transfer;
+    const bool gives = command->type == COMMAND_GIVE;
+    uint32_t *last = gives ? engine->transfers.given : engine->transfers.taken;
     struct engine_item *item;
-    uint32_t *place = transfer_place(engine, give, engine->transfers.given, &item, outcome);
+    uint32_t *place = transfer_place(engine, transfer, last, &item, outcome);
     if (place == NULL)
         return;
-    const uint32_t applied = give->quantity < *place ? give->quantity : *place;
-    if (!stock_may(applied, may_change, outcome))
-        return;
-    engine->transfers.given[give->shard] = give->number;
-    stock_add(item, place, -(int64_t)applied, outcome);
-    outcome->applied = (int32_t)applied;
-}
-
-ENGINE_APPLY(engine_apply_take)
-{
-    const struct command_transfer *take = &command->transfer;
-    struct engine_item *item;
-    uint32_t *place = transfer_place(engine, take, engine->transfers.taken, &item, outcome);
-    if (place == NULL)
-        return;
-    if ((uint64_t)item->total + take->quantity > UNITS_MAX) {
+    const int64_t applied = gives && transfer->quantity > *place ? *place : transfer->quantity;
+    if (!gives && item->total + applied > UNITS_MAX) {
         outcome->answer = ANSWER_BAD_QUANTITY;
         return;
     }
-    if (!stock_may(take->quantity, may_change, outcome))
+    if (!stock_may(applied, may_change, outcome))
         return;
-    engine->transfers.taken[take->shard] = take->number;
-    stock_add(item, place, take->quantity, outcome);
+    last[transfer->shard] = transfer->number;
+    stock_add(item, place, gives ? -applied : applied, outcome);
+    outcome->applied = (int32_t)applied;
 }

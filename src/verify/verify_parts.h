@@ -8,7 +8,6 @@
 
 #include "config/data_folder.h"
 #include "contract/order_store.h"
-#include "contract/ticket_number.h"
 #include "funnel/keys.h"
 #include "inventory/replay.h"
 #include "verify/verify.h"
@@ -186,7 +185,11 @@ struct verify_log *verify_ticket_find(
 
 /* verify_shards.c */
 /* What the inventory has of an item, in all shards of its sale; false: no log has it. */
-bool verify_item_sum(const struct verify *verify, item_id item, struct engine_item *sum);
+struct verify_units {
+    struct item_counts counts;
+    uint64_t total, locked, unit_price;
+};
+bool verify_item_sum(const struct verify *verify, item_id item, struct verify_units *sum);
 /* A log that has it could not be replayed to its end. */
 bool verify_item_broken(const struct verify *verify, item_id item);
 void verify_transfer_note(struct verify *verify);   /* the record in hand */

@@ -188,17 +188,15 @@ uint32_t verify_counts_take(
 {
     uint32_t count = 0;
     for (item_id id = 1; id < verify->config.items_max; id++) {
-        struct engine_item item;
+        struct verify_units sum;
         if ((verify->options->item != 0 && verify->options->item != id)
-            || !verify_item_sum(verify, id, &item))
+            || !verify_item_sum(verify, id, &sum) || (log != NULL && log->engine->items[id].sale == 0))
             continue;
         if (log != NULL)
-            item = log->engine->items[id];
-        if (item.sale == 0)
-            continue;
+            engine_item_counts(log->engine, id, &sum.counts);
         counts[count].item = id;
         counts[count].tickets = verify->items[id].tickets;
-        engine_counts(&item, &counts[count++].counts);
+        counts[count++].counts = sum.counts;
     }
     return count;
 }

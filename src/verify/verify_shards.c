@@ -21,19 +21,6 @@ static const struct verify_log *logs_of_sale(
     return first;
 }
 
-static void item_add(struct engine_item *sum, const struct engine_item *item)
-{
-    sum->total += item->total;
-    sum->locked += item->locked;
-    sum->given += item->given;
-    sum->held += item->held;
-    sum->sold += item->sold;
-    sum->safety += item->safety;
-    sum->written_off += item->written_off;
-    for (uint32_t channel = 0; channel < CHANNELS_MAX; channel++)
-        sum->free[channel] += item->free[channel];
-}
-
 /* Given by `from`, and not taken by `to`; NULL: nothing. */
 static const struct command_transfer *gift_open(
     const struct verify_log *from, const struct verify_log *to)
@@ -42,31 +29,39 @@ static const struct command_transfer *gift_open(
     return gift->number > to->engine->transfers.taken[part_shard(from->state.part)] ? gift : NULL;
 }
 
-bool verify_item_sum(const struct verify *verify, item_id item, struct engine_item *sum)
+static void transit_add(
+    const struct verify_log *logs, uint32_t count, item_id item, struct verify_units *sum)
+{
+    for (uint32_t pair = 0; pair < count * count; pair++) {
+        const struct command_transfer *gift = gift_open(&logs[pair / count], &logs[pair % count]);
+        if (gift == NULL || gift->item != item || gift->channel >= CHANNELS_MAX)
+            continue;
+        sum->counts.channel_free[gift->channel] += gift->quantity;
+        sum->counts.free += gift->quantity;
+        sum->counts.given += gift->quantity;
+        sum->total += gift->quantity;
+    }
+}
+
+bool verify_item_sum(const struct verify *verify, item_id item, struct verify_units *sum)
 {
     uint32_t count = 0;
     const struct verify_log *log = verify->items[item].log;
     if (log == NULL || log->engine->items[item].sale == 0)
         return false;
+    *sum = (struct verify_units){ .unit_price = log->engine->items[item].unit_price };
     log = logs_of_sale(verify, log, &count);
-    *sum = (struct engine_item){ .sale = 0 };
     for (uint32_t i = 0; i < count; i++) {
         const struct engine_item *part = &log[i].engine->items[item];
+        struct item_counts counts;
         if (part->sale == 0)
             continue;
-        if (sum->sale == 0)
-            *sum = *part;
-        else
-            item_add(sum, part);
-        for (uint32_t to = 0; to < count && count > 1; to++) {
-            const struct command_transfer *gift = gift_open(&log[i], &log[to]);
-            if (gift == NULL || gift->item != item || gift->channel >= CHANNELS_MAX)
-                continue;
-            sum->free[gift->channel] += gift->quantity;
-            sum->given += gift->quantity;
-            sum->total += gift->quantity;
-        }
+        engine_counts(part, &counts);
+        item_counts_add(&sum->counts, &counts);
+        sum->total += part->total;
+        sum->locked += part->locked;
     }
+    transit_add(log, count, item, sum);
     return true;
 }
 

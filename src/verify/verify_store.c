@@ -198,14 +198,13 @@ static enum status open_events_mark(struct comparison *comparison)
 static void item_compare(struct comparison *comparison, const struct item *row)
 {
     struct verify *verify = comparison->verify;
-    struct engine_item sum;
-    const struct engine_item *item = &sum;
+    struct verify_units item;
     struct item_sums *sums = &comparison->sums[row->id];
     sums->in_store = true;
-    if (!verify_item_sum(verify, row->id, &sum) || verify_item_broken(verify, row->id))
+    if (!verify_item_sum(verify, row->id, &item) || verify_item_broken(verify, row->id))
         return; /* not preheated up to here, or nobody knows how it went on */
-    const uint64_t sold_before = (uint64_t)item->total - item->locked - item->given;
-    const uint64_t live = (uint64_t)item->held + item->sold;
+    const uint64_t sold_before = item.total - item.locked - item.counts.given;
+    const uint64_t live = (uint64_t)item.counts.held + item.counts.sold;
     verify->checks[CHECK_STOCK].looked++;
     if (row->sold != sold_before + sums->live)
         verify_fail(verify, CHECK_STOCK,
@@ -216,10 +215,10 @@ static void item_compare(struct comparison *comparison, const struct item *row)
         verify_fail(verify, CHECK_STOCK,
             "item %u: %" PRIu64 " units in live orders, the log has %" PRIu64 " held and sold",
             row->id, sums->live, live);
-    else if (row->flash_price != item->unit_price)
+    else if (row->flash_price != item.unit_price)
         verify_fail(verify, CHECK_STOCK,
             "item %u: flash price %" PRIu64 " in the database, %" PRIu64 " in the log", row->id,
-            row->flash_price, item->unit_price);
+            row->flash_price, item.unit_price);
 }
 
 static enum status items_compare(struct comparison *comparison)
@@ -239,7 +238,7 @@ static enum status items_compare(struct comparison *comparison)
                 item_compare(comparison, &comparison->items[i]);
         }
     }
-    struct engine_item sum;
+    struct verify_units sum;
     for (item_id id = 1; id < verify->config.items_max; id++)
         if (!comparison->sums[id].in_store && verify_item_sum(verify, id, &sum))
             verify_fail(verify, CHECK_STOCK, "item %u is in the log but not in the database", id);

@@ -17,7 +17,7 @@
 
 enum { PART = 5, HOUR_MS = 3600000 };
 
-static const struct cluster_store_ops *cluster(struct fixture *f)
+const struct cluster_store_ops *suite_cluster(struct fixture *f)
 {
     if (ops(f)->cluster == NULL)
         skip();
@@ -29,7 +29,7 @@ static const struct cluster_store_ops *cluster(struct fixture *f)
 static struct lease taken(struct fixture *f, uint64_t holder, uint32_t ms, enum status expected)
 {
     struct lease lease;
-    assert_int_equal(cluster(f)->lease_take(f->store, "leader", holder, ms, &lease), expected);
+    assert_int_equal(suite_cluster(f)->lease_take(f->store, "leader", holder, ms, &lease), expected);
     return lease;
 }
 
@@ -45,11 +45,11 @@ static void a_lease_has_one_holder_at_a_time(void **state)
     const struct lease longer = taken(f, far, 2 * HOUR_MS, STATUS_OK);
     assert_true(longer.token == 1);
     assert_true(longer.until_ms >= first.until_ms + HOUR_MS);
-    assert_int_equal(cluster(f)->lease_give(f->store, "leader", 2), STATUS_OK); /* not its own */
+    assert_int_equal(suite_cluster(f)->lease_give(f->store, "leader", 2), STATUS_OK); /* not its own */
     (void)taken(f, 2, HOUR_MS, STATUS_CONFLICT);
     struct lease apart;
-    assert_int_equal(cluster(f)->lease_take(f->store, "part 5", 2, HOUR_MS, &apart), STATUS_OK);
-    assert_int_equal(cluster(f)->lease_give(f->store, "leader", far), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->lease_take(f->store, "part 5", 2, HOUR_MS, &apart), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->lease_give(f->store, "leader", far), STATUS_OK);
     const struct lease next = taken(f, 2, HOUR_MS, STATUS_OK);
     assert_true(next.holder == 2 && next.token == 2);
     suite_restart(f);
@@ -71,21 +71,21 @@ static void a_lease_has_a_holder_and_a_short_name(void **state)
     char name[LEASE_NAME_MAX + 2];
     memset(name, 'n', sizeof name);
     name[LEASE_NAME_MAX + 1] = '\0';
-    assert_int_equal(cluster(f)->lease_take(f->store, name, 1, 1, &lease), STATUS_BAD_INPUT);
+    assert_int_equal(suite_cluster(f)->lease_take(f->store, name, 1, 1, &lease), STATUS_BAD_INPUT);
     name[LEASE_NAME_MAX] = '\0';
-    assert_int_equal(cluster(f)->lease_take(f->store, name, 0, 1, &lease), STATUS_BAD_INPUT);
-    assert_int_equal(cluster(f)->lease_take(f->store, name, 1, 1, &lease), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->lease_take(f->store, name, 0, 1, &lease), STATUS_BAD_INPUT);
+    assert_int_equal(suite_cluster(f)->lease_take(f->store, name, 1, 1, &lease), STATUS_OK);
 }
 
 static void the_time_of_the_database_goes_on(void **state)
 {
     struct fixture *f = *state;
     uint64_t first, second;
-    assert_int_equal(cluster(f)->now(f->store, &first), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->now(f->store, &first), STATUS_OK);
     const uint64_t ours = (uint64_t)time(NULL) * 1000; /* the same machine's */
     assert_true(first < ours + HOUR_MS && ours < first + HOUR_MS);
     do
-        assert_int_equal(cluster(f)->now(f->store, &second), STATUS_OK);
+        assert_int_equal(suite_cluster(f)->now(f->store, &second), STATUS_OK);
     while (second == first);
     assert_true(second > first);
 }
@@ -95,7 +95,7 @@ static void the_time_of_the_database_goes_on(void **state)
 static struct part_state part_of(struct fixture *f, uint32_t part)
 {
     struct part_state found = { 9, 9, 9, 9 };
-    assert_int_equal(cluster(f)->part(f->store, part, &found), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->part(f->store, part, &found), STATUS_OK);
     return found;
 }
 
@@ -103,15 +103,15 @@ static void an_epoch_is_raised_by_one_and_only_from_what_it_is(void **state)
 {
     struct fixture *f = *state;
     assert_int_equal(part_of(f, PART).epoch, 0);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 1), STATUS_CONFLICT);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 0), STATUS_CONFLICT);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 1), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 1), STATUS_CONFLICT);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 0), STATUS_CONFLICT);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 1), STATUS_OK);
     assert_int_equal(part_of(f, PART).epoch, 2);
     assert_int_equal(part_of(f, PART + 1).epoch, 0);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART_EMBEDDED, 0), STATUS_BAD_INPUT);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART_MAX + 1, 0), STATUS_BAD_INPUT);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, EPOCH_MAX), STATUS_BAD_INPUT);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART_EMBEDDED, 0), STATUS_BAD_INPUT);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART_MAX + 1, 0), STATUS_BAD_INPUT);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, EPOCH_MAX), STATUS_BAD_INPUT);
     suite_restart(f);
     assert_int_equal(part_of(f, PART).epoch, 2);
 }
@@ -146,7 +146,7 @@ static void two_who_raise_an_epoch_at_once_never_both_succeed(void **state)
     struct fixture *f = *state;
     struct raiser here = { .store = f->store }, there = { 0 };
     pthread_t thread;
-    (void)cluster(f);
+    (void)suite_cluster(f);
     assert_int_equal(ops(f)->writer_open(f->store, &there.store), STATUS_OK);
     if (there.store == NULL)
         skip(); /* this database has one connection that writes */
@@ -181,7 +181,7 @@ static enum status entry_send(struct fixture *f, uint32_t epoch, struct span byt
     };
     memset(&f->refusal, 0, sizeof f->refusal);
     const enum status status =
-        cluster(f)->apply(f->store, &entry, f->records, f->dispositions, f->count, &f->refusal);
+        suite_cluster(f)->apply(f->store, &entry, f->records, f->dispositions, f->count, &f->refusal);
     if (status != STATUS_OK)
         f->lsn -= f->count;
     f->count = 0;
@@ -192,7 +192,7 @@ static void entry_is(struct fixture *f, uint64_t after, uint64_t first, uint32_t
 {
     struct journal_entry entry;
     uint8_t *buffer = test_malloc(JOURNAL_ENTRY_BYTES_MAX);
-    assert_int_equal(cluster(f)->journal_next(f->store, PART, after, &entry, buffer), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->journal_next(f->store, PART, after, &entry, buffer), STATUS_OK);
     assert_int_equal(entry.part, PART);
     assert_int_equal(entry.epoch, epoch);
     assert_int_equal(entry.first_seq, first);
@@ -205,14 +205,15 @@ static void no_entry_after(struct fixture *f, uint32_t part, uint64_t after)
 {
     struct journal_entry entry;
     uint8_t *buffer = test_malloc(JOURNAL_ENTRY_BYTES_MAX);
-    assert_int_equal(cluster(f)->journal_next(f->store, part, after, &entry, buffer), STATUS_NOT_FOUND);
+    assert_int_equal(
+        suite_cluster(f)->journal_next(f->store, part, after, &entry, buffer), STATUS_NOT_FOUND);
     test_free(buffer);
 }
 
 static void records_and_their_entry_are_kept_together(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
     char *large = test_calloc(JOURNAL_ENTRY_BYTES_MAX, 1);
     large[JOURNAL_ENTRY_BYTES_MAX - 1] = 'z';
     const ticket_number first = win_add(f, 1, 1), second = win_add(f, 1, 2);
@@ -232,10 +233,10 @@ static void records_and_their_entry_are_kept_together(void **state)
 static void records_of_another_epoch_are_not_kept(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
     (void)win_add(f, 1, 1);
     assert_int_equal(entry_send(f, 1, SPAN("one")), STATUS_OK);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 1), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 1), STATUS_OK);
     for (uint32_t epoch = 1; epoch <= 3; epoch += 2) {
         const ticket_number late = win_add(f, epoch, 2);
         assert_int_equal(entry_send(f, epoch, SPAN("late")), STATUS_CONFLICT);
@@ -253,7 +254,7 @@ static void records_of_another_epoch_are_not_kept(void **state)
 static void an_entry_told_again_changes_nothing_and_another_is_refused(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
     for (int time = 0; time < 3; time++) {
         f->lsn = 0;
         (void)win_add(f, 1, 1);
@@ -271,7 +272,7 @@ static void an_entry_told_again_changes_nothing_and_another_is_refused(void **st
 static void an_entry_that_does_not_go_on_is_refused(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
     (void)win_add(f, 1, 1);
     (void)win_add(f, 1, 2);
     assert_int_equal(entry_send(f, 1, SPAN("one")), STATUS_OK);
@@ -291,7 +292,7 @@ static void an_entry_with_a_refused_record_is_kept_with_its_dead_letter(void **s
 {
     struct fixture *f = *state;
     uint64_t letters = 0;
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
     for (int time = 0; time < 2; time++) {
         (void)win_add(f, 1, 1);
         (void)win_add(f, 1, 1); /* one unit is what a user may have */
@@ -311,22 +312,22 @@ static void partitions_are_listed_and_one_that_is_wanted_is_made_once(void **sta
     struct fixture *f = *state;
     struct part_state states[4];
     uint32_t count = 9;
-    assert_int_equal(cluster(f)->parts(f->store, PART_EMBEDDED, states, 4, &count), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->parts(f->store, PART_EMBEDDED, states, 4, &count), STATUS_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(cluster(f)->part_want(f->store, PART + 2), STATUS_OK);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
-    assert_int_equal(cluster(f)->part_want(f->store, PART), STATUS_OK); /* it is there, and stays as it is */
-    assert_int_equal(cluster(f)->parts(f->store, PART_EMBEDDED, states, 4, &count), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->part_want(f->store, PART + 2), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, PART, 0), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->part_want(f->store, PART), STATUS_OK); /* it is there, and stays */
+    assert_int_equal(suite_cluster(f)->parts(f->store, PART_EMBEDDED, states, 4, &count), STATUS_OK);
     assert_int_equal(count, 2);
     assert_true(states[0].part == PART && states[0].epoch == 1 && states[0].seq == 0);
     assert_true(states[1].part == PART + 2 && states[1].epoch == 0 && states[1].seq == 0);
     assert_true(states[0].shards == 1 && states[1].shards == 1); /* of no sale that is known */
-    assert_int_equal(cluster(f)->parts(f->store, PART_EMBEDDED, states, 1, &count), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->parts(f->store, PART_EMBEDDED, states, 1, &count), STATUS_OK);
     assert_int_equal(count, 1);
-    assert_int_equal(cluster(f)->parts(f->store, PART, states, 4, &count), STATUS_OK);
+    assert_int_equal(suite_cluster(f)->parts(f->store, PART, states, 4, &count), STATUS_OK);
     assert_true(count == 1 && states[0].part == PART + 2);
-    assert_int_equal(cluster(f)->part_want(f->store, PART_EMBEDDED), STATUS_BAD_INPUT);
-    assert_int_equal(cluster(f)->part_want(f->store, PART_MAX + 1), STATUS_BAD_INPUT);
+    assert_int_equal(suite_cluster(f)->part_want(f->store, PART_EMBEDDED), STATUS_BAD_INPUT);
+    assert_int_equal(suite_cluster(f)->part_want(f->store, PART_MAX + 1), STATUS_BAD_INPUT);
 }
 
 /* ---- shards ---- */
@@ -348,7 +349,7 @@ static uint32_t shards_of(struct fixture *f, sale_id id)
 
 static enum status want(struct fixture *f, sale_id sale, uint32_t shard)
 {
-    return cluster(f)->part_want(f->store, part_of_sale(sale, shard));
+    return suite_cluster(f)->part_want(f->store, part_of_sale(sale, shard));
 }
 
 /* From this sale on, read at one moment: each has as many partitions as each of them says. */
@@ -357,7 +358,8 @@ static void no_sale_has_some_of_its_partitions(struct fixture *f, sale_id sale)
     struct part_state states[4 * SHARDS_MAX];
     uint32_t count = 0;
     assert_int_equal(
-        cluster(f)->parts(f->store, part_of_sale(sale, 0) - 1, states, 4 * SHARDS_MAX, &count), STATUS_OK);
+        suite_cluster(f)->parts(f->store, part_of_sale(sale, 0) - 1, states, 4 * SHARDS_MAX, &count),
+        STATUS_OK);
     for (uint32_t i = 0; i < count;) {
         const uint32_t shards = states[i].shards;
         assert_in_range(shards, 1, SHARDS_MAX);
@@ -379,8 +381,9 @@ static void the_partitions_of_a_sale_are_made_together_and_once(void **state)
         assert_int_equal(part_of(f, part_of_sale(f->sale, 0)).shards, 3);
         assert_int_equal(part_of(f, part_of_sale(f->sale, 3)).shards, 0);
     }
-    assert_int_equal(cluster(f)->epoch_raise(f->store, part_of_sale(f->sale, 2), 0), STATUS_OK);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, part_of_sale(f->sale, 3), 0), STATUS_NOT_FOUND);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, part_of_sale(f->sale, 2), 0), STATUS_OK);
+    assert_int_equal(
+        suite_cluster(f)->epoch_raise(f->store, part_of_sale(f->sale, 3), 0), STATUS_NOT_FOUND);
     suite_restart(f);
     assert_int_equal(part_of(f, part_of_sale(f->sale, 1)).epoch, 0);
     assert_int_equal(part_of(f, part_of_sale(f->sale, 2)).epoch, 1);
@@ -391,8 +394,8 @@ static void one_that_is_opened_before_it_was_wanted_brings_the_others(void **sta
 {
     struct fixture *f = *state;
     assert_int_equal(shards_set(f->store, f->sale, 2), STATUS_OK);
-    (void)cluster(f);
-    assert_int_equal(cluster(f)->epoch_raise(f->store, part_of_sale(f->sale, 1), 0), STATUS_OK);
+    (void)suite_cluster(f);
+    assert_int_equal(suite_cluster(f)->epoch_raise(f->store, part_of_sale(f->sale, 1), 0), STATUS_OK);
     no_sale_has_some_of_its_partitions(f, f->sale);
     assert_int_equal(part_of(f, part_of_sale(f->sale, 0)).shards, 2);
 }
@@ -400,7 +403,7 @@ static void one_that_is_opened_before_it_was_wanted_brings_the_others(void **sta
 static void shards_change_until_the_partitions_are_made(void **state)
 {
     struct fixture *f = *state;
-    (void)cluster(f);
+    (void)suite_cluster(f);
     assert_int_equal(shards_of(f, f->sale), 1);
     assert_int_equal(shards_set(f->store, f->sale, SHARDS_MAX), STATUS_OK);
     assert_int_equal(shards_set(f->store, f->sale, SHARDS_MAX + 1), STATUS_REFUSED);
@@ -457,7 +460,7 @@ static void an_edit_and_two_who_want_a_sale_at_once_agree(void **state)
     struct racer there = { .start = &start };
     pthread_t thread;
     uint32_t edited = 0;
-    (void)cluster(f);
+    (void)suite_cluster(f);
     assert_int_equal(ops(f)->writer_open(f->store, &there.store), STATUS_OK);
     if (there.store == NULL)
         skip(); /* this database has one connection that writes */
@@ -481,117 +484,6 @@ static void an_edit_and_two_who_want_a_sale_at_once_agree(void **state)
     print_message("%u of %u edits came first\n", edited, RACES / 2);
 }
 
-/* ---- switches ---- */
-
-static void switch_turn(struct fixture *f, const char *name, item_id item, uint32_t value)
-{
-    struct switch_row row = { .item = item, .value = value };
-    snprintf(row.name, sizeof row.name, "%s", name);
-    assert_int_equal(cluster(f)->switch_set(f->store, &row), STATUS_OK);
-}
-
-static void a_switch_is_kept_once_and_an_items_goes_when_it_is_off(void **state)
-{
-    struct fixture *f = *state;
-    struct switch_row rows[4];
-    uint32_t count = 9;
-    assert_int_equal(cluster(f)->switch_list(f->store, rows, 4, &count), STATUS_OK);
-    assert_int_equal(count, 0);
-    switch_turn(f, "pow_boost", 0, UINT32_MAX);
-    switch_turn(f, "pow_boost", 0, 3);
-    switch_turn(f, "sold_out_items", 7, 1);
-    switch_turn(f, "sold_out_items", 70, 1);
-    switch_turn(f, "sold_out_items", 8, 0); /* was never on */
-    switch_turn(f, "refuse_new", 0, 0);
-    assert_int_equal(cluster(f)->switch_list(f->store, rows, 4, &count), STATUS_OK);
-    assert_int_equal(count, 4);
-    assert_true(strcmp(rows[0].name, "pow_boost") == 0 && rows[0].item == 0 && rows[0].value == 3);
-    assert_true(strcmp(rows[1].name, "refuse_new") == 0 && rows[1].value == 0); /* it is off */
-    assert_true(strcmp(rows[2].name, "sold_out_items") == 0 && rows[2].item == 7 && rows[2].value == 1);
-    assert_true(rows[3].item == 70);
-    switch_turn(f, "sold_out_items", 7, 0);
-    switch_turn(f, "pow_boost", 0, 0);
-    assert_int_equal(cluster(f)->switch_list(f->store, rows, 4, &count), STATUS_OK);
-    assert_int_equal(count, 3);
-    assert_true(rows[0].value == 0 && rows[2].item == 70);
-    assert_int_equal(
-        cluster(f)->switch_set(f->store, &(struct switch_row){ .value = 1 }), STATUS_BAD_INPUT);
-}
-
-/* ---- members ---- */
-
-static void member_tell(struct fixture *f, uint64_t process, const char *role, uint64_t seen_ms)
-{
-    struct member member = { .process = process,
-        .name = "machine-1:8080",
-        .version = "1.2.3",
-        .channels = "web,app",
-        .settings = UINT64_MAX - process,
-        .clock_ms = seen_ms + 7,
-        .seen_ms = seen_ms };
-    snprintf(member.role, sizeof member.role, "%s", role);
-    assert_int_equal(cluster(f)->member_set(f->store, &member), STATUS_OK);
-}
-
-static uint32_t members_of(struct fixture *f, struct member *members, uint32_t max)
-{
-    uint32_t count = 99;
-    assert_int_equal(cluster(f)->member_list(f->store, members, max, &count), STATUS_OK);
-    return count;
-}
-
-static void a_process_has_one_row_which_it_renews_and_removes(void **state)
-{
-    struct fixture *f = *state;
-    struct member members[3];
-    assert_int_equal(members_of(f, members, 3), 0);
-    member_tell(f, 70, "gateway", 1000);
-    member_tell(f, 7, "worker", 1000);
-    member_tell(f, 70, "all", 2000);
-    suite_restart(f);
-    assert_int_equal(members_of(f, members, 3), 2);
-    assert_true(members[0].process == 7 && strcmp(members[0].role, "worker") == 0);
-    assert_true(members[0].seen_ms == 1000 && members[1].seen_ms == 2000);
-    assert_true(members[1].process == 70 && strcmp(members[1].role, "all") == 0);
-    assert_true(members[1].settings == UINT64_MAX - 70 && members[1].clock_ms == 2007);
-    assert_string_equal(members[1].name, "machine-1:8080");
-    assert_string_equal(members[1].version, "1.2.3");
-    assert_string_equal(members[1].channels, "web,app");
-    assert_int_equal(members_of(f, members, 1), 1);
-    assert_int_equal(cluster(f)->member_remove(f->store, 8), STATUS_OK); /* there is none */
-    assert_int_equal(cluster(f)->member_remove(f->store, 7), STATUS_OK);
-    assert_int_equal(members_of(f, members, 3), 1);
-    assert_int_equal(members[0].process, 70);
-    assert_int_equal(
-        cluster(f)->member_set(f->store, &(struct member){ .role = "all" }), STATUS_BAD_INPUT);
-}
-
-static void a_process_that_was_not_seen_for_long_is_forgotten(void **state)
-{
-    struct fixture *f = *state;
-    struct member members[3];
-    const uint64_t far = 0xfedcba9876543210u; /* numbers of processes have 64 bits */
-    member_tell(f, 7, "worker", 4999);
-    member_tell(f, far, "worker", 5000);
-    assert_int_equal(cluster(f)->members_forget(f->store, 5000), STATUS_OK);
-    assert_int_equal(members_of(f, members, 3), 1);
-    assert_true(members[0].process == far);
-    assert_true(member_is_live(&members[0], 5000 + MEMBER_LIVE_MS - 1));
-    assert_false(member_is_live(&members[0], 5000 + MEMBER_LIVE_MS));
-}
-
-static void a_database_that_takes_writes_says_so_and_nothing_is_changed(void **state)
-{
-    struct fixture *f = *state;
-    struct member members[2];
-    char what[64] = "unchanged";
-    member_tell(f, 7, "worker", 1000);
-    assert_int_equal(cluster(f)->write_check(f->store, what, sizeof what), STATUS_OK);
-    assert_string_equal(what, "");
-    assert_int_equal(members_of(f, members, 2), 1);
-    assert_int_equal(members[0].seen_ms, 1000);
-}
-
 int suite_run_cluster(void)
 {
     const struct CMUnitTest rules[] = {
@@ -599,10 +491,6 @@ int suite_run_cluster(void)
         SUITE_RULE(a_lease_whose_time_is_over_goes_to_whoever_asks),
         SUITE_RULE(a_lease_has_a_holder_and_a_short_name),
         SUITE_RULE(the_time_of_the_database_goes_on),
-        SUITE_RULE(a_switch_is_kept_once_and_an_items_goes_when_it_is_off),
-        SUITE_RULE(a_process_has_one_row_which_it_renews_and_removes),
-        SUITE_RULE(a_process_that_was_not_seen_for_long_is_forgotten),
-        SUITE_RULE(a_database_that_takes_writes_says_so_and_nothing_is_changed),
         SUITE_RULE(an_epoch_is_raised_by_one_and_only_from_what_it_is),
         SUITE_RULE(two_who_raise_an_epoch_at_once_never_both_succeed),
         SUITE_RULE(partitions_are_listed_and_one_that_is_wanted_is_made_once),

@@ -55,6 +55,9 @@ uint32_t suite_open_events(struct fixture *f, struct stock_event *events, uint32
 void suite_check_accounting(struct fixture *f, item_id id, uint32_t sold_before);
 
 /* Runs the rules, each on a store of its own; answers how many failed. */
+/* What several machines share; the rule is skipped where a store has none of it. */
+const struct cluster_store_ops *suite_cluster(struct fixture *f);
+
 int suite_run_orders(void);
 int suite_run_stock(void);
 int suite_run_moves(void);
@@ -65,6 +68,7 @@ int suite_run_waitlist(void);
 int suite_run_restore(void);
 int suite_run_logs(void);
 int suite_run_cluster(void);
+int suite_run_members(void);
 
 #define SUITE_RULE(name) cmocka_unit_test_setup_teardown(name, suite_setup, suite_teardown)
 

@@ -30,8 +30,8 @@ static uint32_t missing(const struct level_shard *shard)
     return is_short(shard) ? shard->wanted - shard->free : 0;
 }
 
-/* The shard that gets units; `count`: none does. Of those that lack some, the one that lacks fewest: so the units
- * of several that all have too few come together in one. */
+/* The shard that gets units; `count`: none does. Of those that lack some, the one that lacks fewest: so the
+ * units of several that all have too few come together in one. */
 static uint32_t neediest(const struct level_shard *shards, uint32_t count, bool ahead)
 {
     uint64_t total = 0;

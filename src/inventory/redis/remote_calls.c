@@ -352,21 +352,6 @@ static bool is_own(const struct command_reserve *purchase)
     return (purchase->flags & (RESERVE_AFTER_END | RESERVE_OFFER)) != 0;
 }
 
-/* Its shard has too few units, but others have some, which may come here. */
-static bool is_short(
-    struct remote *remote, const struct call *call, uint32_t index, const struct outcome *outcome)
-{
-    const struct command_reserve *purchase = &call->purchases[index];
-    if (outcome->answer != ANSWER_SOLD_OUT || (purchase->flags & RESERVE_REPEAT) != 0)
-        return false;
-    const struct shards *shards =
-        remote_shards(remote, part_sale(replica_part(call->partition->replica)));
-    if (shards == NULL || shards->count < 2)
-        return false;
-    const uint32_t others = shards_elsewhere(shards, call->partition, purchase->item, purchase->channel);
-    return others > 0 && (uint64_t)others + outcome->free >= purchase->quantity;
-}
-
 /* It is asked again while there is time; the door was asked with the first try. False: there is no time. */
 static bool purchase_again(struct remote *remote, struct call *call, uint32_t index, struct call **again)
 {
@@ -389,7 +374,7 @@ static void purchase_take(struct remote *remote, struct call *call, uint32_t ind
     struct outcome *outcome, const struct script_head *head, uint64_t seq, struct call **again)
 {
     const struct command_reserve *purchase = &call->purchases[index];
-    if (is_short(remote, call, index, outcome)) {
+    if (purchase_is_short(remote, call->partition, purchase, outcome)) {
         remote_short_tell(remote, call->partition, purchase);
         if (purchase_again(remote, call, index, again))
             return;

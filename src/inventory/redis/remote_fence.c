@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/redis/remote_fence.c: is the master of a partition still the one that was opened? A server that
  * was replaced and came back may have kept the script, but not the state; its replication id is another one
- * then (docs/redis.md#opening). Each second it is compared with the one that the opening has noted, and at once
- * when the server could not be reached, or said that it is no master. Until they agree, by what the server has
- * told since then, this process sends nothing there. It only spares proposals that would be void: the database
- * is the fence.
+ * then (docs/redis.md#opening). Each second it is compared with the one that the opening has noted, and at
+ * once when the server could not be reached, or said that it is no master. Until they agree, by what the
+ * server has told since then, this process sends nothing there. It only spares proposals that would be void:
+ * the database is the fence.
  * And: whether the masters are what this program needs, and what time they think it is. */
 #include "inventory/redis/remote_parts.h"
 #include "inventory/redis/replica.h"

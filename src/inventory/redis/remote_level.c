@@ -14,6 +14,7 @@
  * again, and it is said again. */
 #include "base/log.h"
 #include "base/metrics.h"
+#include "contract/ticket_number.h"
 #include "inventory/redis/level.h"
 #include "inventory/redis/remote_call.h"
 #include "inventory/redis/remote_parts.h"

@@ -15,7 +15,6 @@
 #define STAMPEDE_INVENTORY_REDIS_REMOTE_PARTS_H
 
 #include "contract/inventory.h"
-#include "contract/ticket_number.h"
 #include "inventory/redis/keys.h"
 #include "inventory/redis/remote.h"
 
@@ -134,9 +133,9 @@ bool command_is_for_all(const struct command *command);
 /* Units of a pool that are on their way to `to`, or to any shard (NULL). */
 uint32_t shards_in_transit(
     const struct shards *shards, const struct partition *to, item_id item, channel_index channel);
-/* Units of a pool in other shards than this one, or on their way. */
-uint32_t shards_elsewhere(
-    const struct shards *shards, const struct partition *home, item_id item, channel_index channel);
+/* Its shard has too few units for a purchase, but others have some, or they are on their way. */
+bool purchase_is_short(struct remote *remote, const struct partition *home,
+    const struct command_reserve *purchase, const struct outcome *outcome);
 /* Whoever waits for units is served where they come back, if at home there. Else the units go to the line of
  * their shard, from where they are offered (orders/waitlist.h). */
 void shards_settle(const struct shards *shards, uint32_t part, struct command_settle *settle);

@@ -5,6 +5,7 @@
  * transfer is counted from the record that gives it to the record that takes it. Logs of two shards are read
  * one after the other; where the taker's is ahead, its units count twice for a moment, which hides nothing.
  * Gates and terms are those of shard 0, which operators' commands reach first. */
+#include "contract/ticket_number.h"
 #include "inventory/engine.h"
 #include "inventory/redis/remote_parts.h"
 #include "inventory/redis/replica.h"
@@ -30,23 +31,19 @@ struct shards *remote_shards(struct remote *remote, sale_id sale)
 /* The sale that a command names; 0: it names an item, a ticket, or nothing. */
 static sale_id command_sale(const struct command *command)
 {
-    switch (command->type) {
-    case COMMAND_SALE:
-        return command->sale.sale;
-    case COMMAND_PREHEAT:
-        return command->preheat.sale;
-    case COMMAND_GATE:
-        return command->gate.sale;
-    case COMMAND_USERS:
-        return command->users.sale;
-    case COMMAND_ARRIVE:
-    case COMMAND_ADMIT:
-        return command_room(command);
-    case COMMAND_ASK_SALE:
-        return command->ask.sale;
-    default:
-        return 0;
-    }
+    static const uint16_t places[UINT8_MAX + 1] = {
+        [COMMAND_SALE] = offsetof(struct command, sale.sale),
+        [COMMAND_PREHEAT] = offsetof(struct command, preheat.sale),
+        [COMMAND_GATE] = offsetof(struct command, gate.sale),
+        [COMMAND_USERS] = offsetof(struct command, users.sale),
+        [COMMAND_ARRIVE] = offsetof(struct command, arrive.sale),
+        [COMMAND_ADMIT] = offsetof(struct command, admit.sale),
+        [COMMAND_ASK_SALE] = offsetof(struct command, ask.sale),
+    };
+    sale_id sale = 0;
+    if (places[command->type] != 0)
+        memcpy(&sale, (const char *)command + places[command->type], sizeof sale);
+    return sale;
 }
 
 struct shards *remote_shards_of(struct remote *remote, const struct command *command)
@@ -135,7 +132,7 @@ uint32_t shards_in_transit(
     return units[channel];
 }
 
-uint32_t shards_elsewhere(
+static uint32_t units_elsewhere(
     const struct shards *shards, const struct partition *home, item_id item, channel_index channel)
 {
     uint32_t units = shards_in_transit(shards, NULL, item, channel);
@@ -146,6 +143,18 @@ uint32_t shards_elsewhere(
             units += view.counts.channel_free[channel];
     }
     return units;
+}
+
+bool purchase_is_short(struct remote *remote, const struct partition *home,
+    const struct command_reserve *purchase, const struct outcome *outcome)
+{
+    if (outcome->answer != ANSWER_SOLD_OUT || (purchase->flags & RESERVE_REPEAT) != 0)
+        return false;
+    const struct shards *shards = remote_shards(remote, part_sale(replica_part(home->replica)));
+    if (shards == NULL || shards->count < 2)
+        return false;
+    const uint32_t others = units_elsewhere(shards, home, purchase->item, purchase->channel);
+    return others > 0 && (uint64_t)others + outcome->free >= purchase->quantity;
 }
 
 static void transit_add(const struct shards *shards, item_id item, struct item_counts *sum)

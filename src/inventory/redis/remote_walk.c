@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inventory/redis/remote_walk.c: operators' commands. They go to the shards of a sale one after the other, from
- * shard 0 on, and each answer is waited for until it is kept. So a command that is repeated with its key after
- * a failure comes to the same in the shards that it had reached, and goes on in the others.
+/* inventory/redis/remote_walk.c: operators' commands. They go to the shards of a sale one after the other,
+ * from shard 0 on, and each answer is waited for until it is kept. So a command that is repeated with its key
+ * after a failure comes to the same in the shards that it had reached, and goes on in the others.
  *
  *   SALE, GATE      as they are
  *   USERS           each shard gets those who are at home there
@@ -12,6 +12,7 @@
  *
  * A refusal ends the walk. A sale that has no partition yet waits for it. */
 #include "base/status.h"
+#include "contract/ticket_number.h"
 #include "inventory/engine.h"
 #include "inventory/redis/remote_call.h"
 #include "inventory/redis/remote_parts.h"

@@ -2,7 +2,6 @@
 #include "inventory/redis/script.h"
 
 #include "contract/command.h"
-#include "contract/ticket_number.h"
 #include "inventory/buyers.h"
 
 const char *const script_key_names[SCRIPT_KEYS] = { ":m", ":u", ":t", ":k", ":log" };

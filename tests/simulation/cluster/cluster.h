@@ -2,15 +2,13 @@
 /* tests/simulation/cluster/cluster.h: the simulator's second world: gateways and workers on several machines,
  * over Redis servers that lose what they acknowledged, and one database. One seed is one run.
  *
- *   real    the script, opening, queue, confirming engine and order writer of workers
- * (partition/keeper.h), the
- *           inventory of gateways with its log reader (inventory/redis/remote.h), the stock pump
+ *   real    the script, opening, queue, confirming engine and order writer of workers (partition/keeper.h),
+ *           the inventory of gateways with its log reader (inventory/redis/remote.h), the stock pump
  *   models  Redis (sim_redis.h), the ways to it (process.h), the database (db.h), clients (people.h)
  *
- * Two sales of up to three shards, three workers that compete for leases, three gateways. A worker that was stopped
- * for
- * long goes on in the middle of what it did. What is checked: db.c at each commit, people.c at each answer,
- * rest.c when all is quiet. */
+ * Two sales of up to three shards, three workers that compete for leases, three gateways. A worker that was
+ * stopped for long goes on in the middle of what it did. What is checked: db.c at each commit, people.c at
+ * each answer, rest.c when all is quiet. */
 #ifndef STAMPEDE_TESTS_CLUSTER_CLUSTER_H
 #define STAMPEDE_TESTS_CLUSTER_CLUSTER_H
 

@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/random.h"
-#include "contract/ticket_number.h"
 #include "tests/unit/base/unit.h"
 
 #include <string.h>
