@@ -91,8 +91,9 @@ enum status store_conflict(struct store *);
  *   3. orders, by ticket   their state; their payments and refunds; their details
  *   4. a user's counter, as it is written; a repair locks it before
  *   5. audit_head       the chain
- * and then reads. The row of a sale is locked before its partitions are made, and before its number of shards
- * changes: both look then whether there are partitions. A group locks its items at its end, because it does not know them before, but for those
+ * and then reads. A sale's row is locked before its partitions are made, and before its number of shards
+ * changes; both look then whether there are partitions.
+ * A group locks its items at its end, because it does not know them before, but for those
  * that somebody waits for. Single statements lock what they change; they need no other lock. Where two meet
  * in another order, the database ends one of them and store_again repeats it.
  * All do nothing where one connection writes (SQLite). An order or payment that the lock did not find counts
