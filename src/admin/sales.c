@@ -4,6 +4,9 @@
 #include "api/catalog.h"
 #include "api/json_fields.h"
 #include "api/texts.h"
+#include "config/cluster_secret.h"
+#include "contract/cluster_store.h"
+#include "contract/ticket_number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 static const int64_t TIME_MAX = 253402300799999; /* the end of year 9999 */
 enum { PACE_MAX_PER_S = 1000 * 1000 };
 
-enum { SALE_FIELDS = 17, HUMAN_NAME_MAX = 15, AUDIT_VALUES_MAX = 440 };
+enum { SALE_FIELDS = 18, HUMAN_NAME_MAX = 15, AUDIT_VALUES_MAX = 440 };
 /* Of a new sale that does not say otherwise. */
 enum { COOLDOWN_STANDARD_S = 60, RETURN_DRAW_STANDARD_MS = 5000, START_DRAW_STANDARD_MS = 3000 };
 
@@ -37,6 +40,7 @@ static void sale_fields(struct sale *sale, char human[HUMAN_NAME_MAX + 1], bool 
         { "cooldown_s", FIELD_U32, &sale->cooldown_s, 0, COOLDOWN_MAX_S, false, NULL },
         { "return_draw_ms", FIELD_U32, &sale->return_draw_ms, 0, DRAW_MAX_MS, false, NULL },
         { "start_draw_ms", FIELD_U32, &sale->start_draw_ms, 0, DRAW_MAX_MS, false, NULL },
+        { "shards", FIELD_U32, &sale->shards, 1, SHARDS_MAX, false, NULL },
         { "beacon_name", FIELD_TEXT, sale->beacon_name, 0, BEACON_NAME_BYTES_MAX, false, NULL },
     };
     memcpy(fields, list, sizeof list);
@@ -107,14 +111,45 @@ static bool sale_body_read(struct job *job, struct sale *sale, bool required)
     return false;
 }
 
+/* False: answered. */
+static bool shards_may_be(
+    struct admin *admin, struct job *job, const struct sale *before, const struct sale *sale)
+{
+    if (sale->shards == 1 || sale->shards == before->shards || cluster_is_set(admin->lent->config))
+        return true;
+    job_reply_problem(job, PROBLEM_BAD_VALUE,
+        "More than one shard needs several machines: inventory.kind = redis.", SPAN_NONE);
+    return false;
+}
+
+/* With how many shards the partitions of the sale were made; 0: they were not. False: answered. */
+static bool shards_made(struct admin *admin, struct job *job, sale_id sale, uint32_t *shards)
+{
+    struct part_state state;
+    const enum status status =
+        admin->store->ops->cluster->part(admin->store, part_of_sale(sale, 0), &state);
+    *shards = state.shards;
+    return job_ok(job, status);
+}
+
+static void shards_refuse(struct job *job, uint32_t made)
+{
+    char detail[96];
+    snprintf(detail, sizeof detail, "The sale was prepared with %u shard%s; that can't change.",
+        made, made == 1 ? "" : "s");
+    job_reply_problem(job, PROBLEM_CONFLICT, detail, SPAN_NONE);
+}
+
 void admin_sale_create(struct admin *admin, struct job *job, uint32_t id)
 {
     const struct sale before = { 0 };
     struct sale sale = { .cooldown_s = COOLDOWN_STANDARD_S,
         .return_draw_ms = RETURN_DRAW_STANDARD_MS,
-        .start_draw_ms = START_DRAW_STANDARD_MS };
+        .start_draw_ms = START_DRAW_STANDARD_MS,
+        .shards = 1 };
     (void)id;
-    if (!sale_body_read(job, &sale, true) || !admin_beacon_may_be(admin, job, &before, &sale))
+    if (!sale_body_read(job, &sale, true) || !admin_beacon_may_be(admin, job, &before, &sale)
+        || !shards_may_be(admin, job, &before, &sale))
         return;
     if (sale.end_ms <= sale.start_ms || sale.end_ms <= admin->now_ms) {
         job_reply_problem(
@@ -162,13 +197,72 @@ static void sale_change_audit(
             strlen(after->texts));
 }
 
-/* A sale that the inventory knows changes there first: if it refuses, nothing has changed
- * anywhere. */
+/* False: answered. */
+static bool times_may_be(
+    const struct admin *admin, struct job *job, const struct sale *before, const struct sale *sale)
+{
+    const char *wrong = NULL;
+    if (sale->end_ms <= sale->start_ms)
+        wrong = "end_ms must be after start_ms.";
+    else if (sale->end_ms != before->end_ms && sale->end_ms <= admin->now_ms)
+        wrong = "end_ms must be in the future. To end the sale now, use POST "
+                "/admin/v1/sales/{sale}/end.";
+    if (wrong != NULL)
+        job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
+    return wrong == NULL;
+}
+
+/* A sale that the inventory knows changes there first: if it refuses, nothing has changed anywhere. On many
+ * machines it knows none without partitions, and a change makes none, so that the shards of a draft stay
+ * open: *told is false then. False: answered. */
+static bool inventory_change(
+    struct admin *admin, struct job *job, const struct sale *before, struct sale *sale, bool *told)
+{
+    struct outcome outcome = { .answer = ANSWER_DONE };
+    uint32_t made;
+    bool known;
+    if (!shards_made(admin, job, sale->id, &made))
+        return false;
+    if (made != 0 && sale->shards != before->shards && sale->shards != made) {
+        shards_refuse(job, made);
+        return false;
+    }
+    *told = made != 0 || !cluster_is_set(admin->lent->config);
+    if (!*told)
+        return true;
+    enum status status = sale_define(admin->errands, sale, &outcome);
+    if (status == STATUS_OK && outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED) {
+        job_reply_refused(job, &outcome);
+        return false;
+    }
+    sale->terms_lsn = outcome.lsn;
+    if (status == STATUS_OK && outcome.repeated) /* done before; somebody may have changed them since */
+        status = sale_terms(admin->errands, sale, &known);
+    return job_ok(job, status);
+}
+
+/* The row is locked until the transaction ends, and nobody makes partitions while it is. Those that were made
+ * since inventory_change looked may have other terms: 503 takes everything back. False: answered. */
+static bool row_change(struct admin *admin, struct job *job, const struct sale *sale, bool told)
+{
+    uint32_t made;
+    const enum status status = admin->store->ops->sale_update(admin->store, sale);
+    if (status != STATUS_CONFLICT && (!job_ok(job, status) || told))
+        return status == STATUS_OK;
+    if (!shards_made(admin, job, sale->id, &made))
+        return false;
+    if (status == STATUS_CONFLICT)
+        shards_refuse(job, made);
+    else if (made != 0)
+        job_reply_problem(job, PROBLEM_UNAVAILABLE,
+            "The sale is just being prepared. Try again shortly.", SPAN_NONE);
+    return status == STATUS_OK && made == 0;
+}
+
 void admin_sale_change(struct admin *admin, struct job *job, uint32_t id)
 {
     struct sale before, sale;
-    struct outcome outcome = { .answer = ANSWER_DONE };
-    bool known;
+    bool known, told = false;
     if (!admin_sale_read(admin, job, id, &before) || !admin_sale_in_use(job, &before))
         return;
     if (sale_terms(admin->errands, &before, &known) != STATUS_OK) {
@@ -176,30 +270,9 @@ void admin_sale_change(struct admin *admin, struct job *job, uint32_t id)
         return;
     }
     sale = before;
-    if (!sale_body_read(job, &sale, false) || !admin_beacon_may_be(admin, job, &before, &sale))
-        return;
-    if (sale.end_ms <= sale.start_ms) {
-        job_reply_problem(job, PROBLEM_BAD_VALUE, "end_ms must be after start_ms.", SPAN_NONE);
-        return;
-    }
-    if (sale.end_ms != before.end_ms && sale.end_ms <= admin->now_ms) {
-        job_reply_problem(job, PROBLEM_BAD_VALUE,
-            "end_ms must be in the future. To end the sale now, use POST "
-            "/admin/v1/sales/{sale}/end.",
-            SPAN_NONE);
-        return;
-    }
-    enum status status = sale_define(admin->errands, &sale, &outcome);
-    if (status == STATUS_OK && outcome.answer != ANSWER_DONE && outcome.answer != ANSWER_UNCHANGED) {
-        job_reply_refused(job, &outcome);
-        return;
-    }
-    sale.terms_lsn = outcome.lsn;
-    if (status == STATUS_OK && outcome.repeated) /* done before; somebody may have changed them since */
-        status = sale_terms(admin->errands, &sale, &known);
-    if (status == STATUS_OK)
-        status = admin->store->ops->sale_update(admin->store, &sale);
-    if (!job_ok(job, status))
+    if (!sale_body_read(job, &sale, false) || !admin_beacon_may_be(admin, job, &before, &sale)
+        || !shards_may_be(admin, job, &before, &sale) || !times_may_be(admin, job, &before, &sale)
+        || !inventory_change(admin, job, &before, &sale, &told) || !row_change(admin, job, &sale, told))
         return;
     worker_sale_changed(admin->worker, sale.id);
     admin_sale_reply(admin, job, 200, &sale);

@@ -16,7 +16,7 @@
     "id title gate start_ms end_ms limit_per_user eligible_only one_open_order details_required " \
     "published" \
     " preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s cooldown_s" \
-    " return_draw_ms start_draw_ms beacon_name" \
+    " return_draw_ms start_draw_ms shards beacon_name" \
     " beacon_state beacon_value"
 #define ITEM_COLUMNS \
     "id sale product flash_price currency limit_per_user pay_window_ms deduct_on_payment total " \
@@ -39,6 +39,7 @@
             "milliseconds in which a draw decides who gets returned units; 0: first come, first " \
             "served" }, \
         { "--pace", "pace_per_s", OPTION_NUMBER, false, "purchases of an item per second; 0: no limit" }, \
+        { "--shards", "shards", OPTION_NUMBER, false, "how many Redis masters decide it, up to 32" }, \
     { \
         "--beacon", "beacon_name", OPTION_TEXT, false, \
             "the public source whose value is used in the draw; empty: none" \

@@ -292,6 +292,29 @@ static void the_tables_of_version_8_become_those_of_a_new_database(void **state)
     test_free(migrated);
 }
 
+static void sales_and_partitions_of_version_14_get_one_shard(void **state)
+{
+    (void)state;
+    const struct schema_plan before = { 14, store_steps }, plan = plan_present();
+    char *old = old_tables();
+    struct sql_connection *connection = empty_connect();
+    script_do(connection, old);
+    follow(connection, &before);
+    script_do(connection,
+        "INSERT INTO sales(id, title, start_ms, end_ms, limit_per_user, eligible_only, published,"
+        " gate, gate_before, logged_limit, beacon_name, beacon_value, beacon_state,"
+        " beacon_until_ms, preheat_at_ms, one_open_order, details_required, human_check,"
+        " waiting_room, pass_once, drop_percent, pace_per_s)"
+        " VALUES(1, 'S', 1, 2, 0, 0, 0, 0, 0, 0, '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);");
+    script_do(connection, "INSERT INTO parts(part, seq, epoch) VALUES(32, 3, 2);");
+    follow(connection, &plan);
+    assert_int_equal(number_of(connection, "SELECT shards FROM sales"), 1);
+    assert_int_equal(number_of(connection, "SELECT count(*) FROM parts WHERE shards = 1"), 2);
+    assert_int_equal(number_of(connection, "SELECT epoch FROM parts WHERE part = 32"), 2);
+    connection->driver->close(connection);
+    test_free(old);
+}
+
 static void a_table_of_somebody_else_is_never_taken_for_ours(void **state)
 {
     (void)state;
@@ -316,6 +339,7 @@ int schema_suite_run(const struct schema_server *which)
         cmocka_unit_test(tables_whose_making_is_killed_after_each_change_end_the_same),
         cmocka_unit_test(a_step_that_is_killed_after_each_change_ends_the_same),
         cmocka_unit_test(the_tables_of_version_8_become_those_of_a_new_database),
+        cmocka_unit_test(sales_and_partitions_of_version_14_get_one_shard),
         cmocka_unit_test(a_table_of_somebody_else_is_never_taken_for_ours),
     };
     server = which;

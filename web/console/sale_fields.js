@@ -20,7 +20,7 @@ export function localText(ms) {
     return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}T${two(date.getHours())}:${two(date.getMinutes())}${seconds}`;
 }
 
-const whole = (value, most) => element('input', { type: 'number', required: true, min: 0, max: most, value });
+const whole = (value, most, min = 0) => element('input', { type: 'number', required: true, min, max: most, value });
 const titleInput = (value, required = false) => element('input', { type: 'text', required, maxLength: 120, value });
 const flag = (checked) => element('input', { type: 'checkbox', checked });
 
@@ -43,13 +43,14 @@ function inputsOf(sale) {
         start_draw_ms: whole(sale.start_draw_ms, 60_000),
         return_draw_ms: whole(sale.return_draw_ms, 60_000),
         cooldown_s: whole(sale.cooldown_s, 43_200),
+        shards: whole(sale.shards, 32, 1),
     };
 }
 
 function newSale() {
     const start = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
     return { title: '', start_ms: start, end_ms: start + HOUR_MS, human_check: 'none', waiting_room: false, details_required: false, one_open_order: false,
-        eligible_only: false, pass_once: false, limit_per_user: 0, pace_per_s: 0, drop_percent: 0, start_draw_ms: 3000, return_draw_ms: 5000, cooldown_s: 60 };
+        eligible_only: false, pass_once: false, limit_per_user: 0, pace_per_s: 0, drop_percent: 0, start_draw_ms: 3000, return_draw_ms: 5000, cooldown_s: 60, shards: 1 };
 }
 
 function valueOf(name, input) {
@@ -71,7 +72,7 @@ export function saleFields(sale) {
     const box = (name) => element('div', { class: 'check-row' }, field(labelOf(name), inputs[name], say(`sale.${name}.help`)));
     const more = element('details', { class: 'more' }, element('summary', { textContent: say('sale.more') }),
         element('div', { class: 'fields' }, ...['one_open_order', 'eligible_only', 'pass_once'].map(box),
-            element('div', { class: 'field-row' }, ...['pace_per_s', 'drop_percent', 'cooldown_s', 'start_draw_ms', 'return_draw_ms'].map((name) => one(name, say(`sale.${name}.help`))))));
+            element('div', { class: 'field-row' }, ...['pace_per_s', 'drop_percent', 'cooldown_s', 'start_draw_ms', 'return_draw_ms', 'shards'].map((name) => one(name, say(`sale.${name}.help`))))));
     return {
         node: element('fieldset', { class: 'fields' }, element('legend', { textContent: say('sale.when') }), one('title'), texts.node,
             element('div', { class: 'field-row dates' }, one('start_ms', say('sale.zone', { zone: zoneName() })), one('end_ms'), one('limit_per_user', say('item.limit.help'))),

@@ -415,6 +415,8 @@ export const EN = {
     'sale.return_draw_ms.help': '0: first come, first served',
     'sale.cooldown_s': 'Cool-down, seconds',
     'sale.cooldown_s.help': 'After a customer gave an item up',
+    'sale.shards': 'Shards',
+    'sale.shards.help': 'So many Redis masters decide the sale; above 1 on several machines only',
     'item.edit': 'Edit the item',
     'item.edit.of': 'Edit {name}',
     'item.of': 'Sale {id}',

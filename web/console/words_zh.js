@@ -415,6 +415,8 @@ export const ZH = {
     'sale.return_draw_ms.help': '0：先到先得',
     'sale.cooldown_s': '冷却时间（秒）',
     'sale.cooldown_s.help': '顾客放弃商品之后',
+    'sale.shards': '分片数',
+    'sale.shards.help': '由多少个 Redis 主节点裁决本活动；大于 1 仅限多机部署',
     'item.edit': '编辑商品',
     'item.edit.of': '编辑 {name}',
     'item.of': '活动 {id}',

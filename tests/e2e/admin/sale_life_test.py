@@ -147,7 +147,7 @@ def a_clone_is_a_draft_with_the_same_rules_and_units_as_before_anything_was_sold
     clone = reply.json()
     model = server.admin_ok("GET", f"/sales/{sale}")
     for name in ("limit_per_user", "human_check", "pace_per_s", "drop_percent", "pass_once", "details_required", "one_open_order",
-                 "eligible_only", "waiting_room"):
+                 "eligible_only", "waiting_room", "shards"):
         equal(clone[name], model[name], name)
     equal((clone["title"], clone["start_ms"], clone["end_ms"]), ("Saturday", start, start + HOUR_MS))
     equal((clone["published"], clone["archived"], clone["gate"], clone["preheat_at_ms"]), (False, False, "scheduled", 0))

@@ -179,6 +179,21 @@ def what_visitors_must_do_can_change_while_a_sale_runs():
 
 
 @rule
+def one_machine_decides_a_sale_with_one_shard():
+    now = server.now_ms()
+    body = {"title": "S", "start_ms": now + 60000, "end_ms": now + 120000}
+    shown = server.admin_ok("POST", "/sales", {**body, "shards": 1})
+    equal(shown["shards"], 1)
+    for wrong in (0, -1, 2, 32, 33, "1", 1.5, None):
+        document = problem(server.admin("POST", "/sales", {**body, "shards": wrong}), 422, "bad-value")
+        equal(document, problem(server.admin("PATCH", f"/sales/{shown['id']}", {"title": "T", "shards": wrong}), 422, "bad-value"))
+        equal("needs several machines: inventory.kind = redis" in document["detail"], wrong in (2, 32), document)
+    equal(server.admin_ok("GET", f"/sales/{shown['id']}"), shown, "nothing changed")
+    equal(server.admin_ok("GET", f"/sales?after={shown['id'] - 1}")["sales"][0], shown)
+    equal(server.admin_ok("PATCH", f"/sales/{shown['id']}", {"shards": 1})["shards"], 1)
+
+
+@rule
 def everything_is_still_there_after_kill_9():
     sale = server.sale(title="Kept")
     item = server.item(sale)

@@ -4,7 +4,7 @@ import copy
 import os
 
 from kit import databases
-from kit.harness import Buyer, Server, equal, eventually, rule, run, temp_folder, true
+from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, temp_folder, true
 
 databases.beside("postgres", "redis")
 store, name = databases.fresh("postgres")
@@ -69,6 +69,23 @@ def a_win_at_the_gateway_is_an_order_everywhere_and_paid_there():
         "reference": "outside", "amount": order["amount"], "currency": order["currency"]})
     equal(paid.status, 200, paid.body)
     eventually(lambda: buyer.order(won["ticket"])["state"] == "paid", "the gateway does not show it")
+
+
+@rule
+def a_sale_gets_a_partition_for_each_shard_when_it_is_prepared():
+    sale = worker.sale(shards=2)
+    item = worker.item(sale, total=3)
+    of_sale = f"FROM parts WHERE part >= {sale * 32} AND part < {sale * 32 + 32}"
+    for shards in (5, 3):
+        equal(worker.admin_ok("PATCH", f"/sales/{sale}", {"shards": shards, "limit_per_user": shards})["shards"], shards)
+    equal(number(f"SELECT count(*) {of_sale}"), 0, "a change of a draft prepares nothing")
+    worker.publish(sale)
+    equal(number(f"SELECT count(*) {of_sale}"), 3)
+    equal(number(f"SELECT count(*) {of_sale} AND shards = 3"), 3)
+    document = problem(gateway.admin("PATCH", f"/sales/{sale}", {"shards": 4}), 409, "conflict")
+    true("prepared with 3 shards; that can't change" in document["detail"], document)
+    equal(gateway.admin_ok("PATCH", f"/sales/{sale}", {"shards": 3, "title": "Same"})["shards"], 3)
+    equal(Buyer(gateway).win(shown_at(gateway, item))["outcome"], "won")
 
 
 @rule

@@ -28,6 +28,7 @@ describe('changing sales', () => {
         await page.getByLabel('Waiting room').check();
         await page.getByText('More rules').click();
         await page.getByLabel('Cool-down, seconds').fill('30');
+        assert.equal(await page.getByLabel('Shards').inputValue(), '1');
         const [sent] = await Promise.all([page.waitForRequest((request) => request.method() === 'PATCH'), page.getByRole('button', { name: 'Save' }).click()]);
         assert.deepEqual(sent.postDataJSON(), { title: `Tea ${EVIL}`, waiting_room: true, cooldown_s: 30 });
         await page.getByRole('heading', { name: EVIL }).waitFor();

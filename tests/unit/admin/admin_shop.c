@@ -13,7 +13,9 @@
 #include "base/metrics.h"
 #include "config/data_folder.h"
 #include "contract/admin_store.h"
+#include "contract/cluster_store.h"
 #include "contract/inventory.h"
+#include "contract/ticket_number.h"
 #include "funnel/bans.h"
 #include "funnel/door.h"
 #include "funnel/item_rules.h"
@@ -102,6 +104,13 @@ static enum status item_insert(struct order_store *store, struct item *item)
     return status == STATUS_OK && fault == FAULT_AFTER_A_ROW ? STATUS_AWAY : status;
 }
 
+static enum status sale_update(struct order_store *store, const struct sale *sale)
+{
+    if (fault == FAULT_PREPARED)
+        assert_int_equal(real->cluster->part_want(store, part_of_sale(sale->id, 0)), STATUS_OK);
+    return real->sale_update(store, sale);
+}
+
 static enum status transaction_end(struct order_store *store, bool keep)
 {
     if (fault != FAULT_AT_THE_END)
@@ -117,6 +126,7 @@ static void store_make_faulty(struct order_store *store)
     faulty_admin = *real->admin;
     faulty.audit_append = audit_append;
     faulty.item_insert = item_insert;
+    faulty.sale_update = sale_update;
     faulty_admin.end = transaction_end;
     faulty.admin = &faulty_admin;
     store->ops = &faulty;
@@ -280,6 +290,7 @@ int shop_begin(void **state)
     fault = FAULT_NONE;
     shop.role = ADMIN_ADMIN;
     shop.key = NULL;
+    shop_machines_set(false);
     return 0;
 }
 
@@ -293,6 +304,12 @@ void shop_role_set(enum admin_role role)
 void shop_key_set(const char *key)
 {
     shop.key = key;
+}
+
+void shop_machines_set(bool several)
+{
+    snprintf(shop.config.inventory_kind, sizeof shop.config.inventory_kind, "%s",
+        several ? "redis" : "embedded");
 }
 
 uint32_t shop_switched(void)

@@ -18,6 +18,7 @@ enum shop_fault {
     FAULT_AUDIT,       /* audit rows can't be written */
     FAULT_AFTER_A_ROW, /* it goes away after a new item was written */
     FAULT_AT_THE_END,  /* it goes away before a transaction is kept */
+    FAULT_PREPARED,    /* none: a sale gets its partitions just before its row is changed */
 };
 
 /* For cmocka's group, and before each test: no fault, an admin who sends no key. */
@@ -28,6 +29,7 @@ int shop_begin(void **state);
 void shop_fault_set(enum shop_fault which);
 void shop_role_set(enum admin_role role);
 void shop_key_set(const char *key); /* the Idempotency-Key of what is asked from now on; NULL: none */
+void shop_machines_set(bool several); /* what the settings say; the inventory is that of one machine */
 uint32_t shop_switched(void); /* how often the edges were told that the switches have changed */
 
 /* One request, with its query behind a '?' of the path (after /admin/v1); body NULL: none. Answers the

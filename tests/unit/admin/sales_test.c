@@ -24,6 +24,7 @@ static void what_a_new_sale_does_not_say_has_its_standard_value(void **state)
     assert_int_equal(shop_number("return_draw_ms"), 5000);
     assert_int_equal(shop_number("start_draw_ms"), 3000);
     assert_int_equal(shop_number("limit_per_user"), 0);
+    assert_int_equal(shop_number("shards"), 1);
     assert_true(json_is_false(shop_value("published")));
     assert_true(json_is_false(shop_value("waiting_room")));
     assert_true(json_is_false(shop_value("pass_once")));
@@ -146,6 +147,101 @@ static void a_sale_that_is_not_there_or_archived_is_not_changed(void **state)
     assert_string_equal(json_string_value(shop_value("title")), "Sale");
 }
 
+static int shards_change(sale_id sale, uint32_t shards)
+{
+    return shop_asks(HTTP_PATCH, shop_text("{\"title\":\"T\",\"shards\":%u}", shards), "/sales/%u", sale);
+}
+
+static void shown(sale_id sale, const char *title, uint32_t shards)
+{
+    assert_done(200, shop_asks(HTTP_GET, NULL, "/sales/%u", sale));
+    assert_string_equal(json_string_value(shop_value("title")), title);
+    assert_int_equal(shop_number("shards"), shards);
+}
+
+static void one_machine_has_one_shard(void **state)
+{
+    static const char why[] = "needs several machines: inventory.kind = redis";
+    (void)state;
+    assert_refused(422, why, sale_make(",\"shards\":2"));
+    assert_done(201, sale_make(",\"shards\":1"));
+    const sale_id sale = (sale_id)shop_number("id");
+    assert_refused(422, why, shards_change(sale, 2));
+    shown(sale, "S", 1);
+    assert_done(200, shards_change(sale, 1));
+    shown(sale, "T", 1);
+}
+
+static void on_several_machines_there_are_up_to_32(void **state)
+{
+    (void)state;
+    shop_machines_set(true);
+    assert_refused(422, "shards", sale_make(",\"shards\":0"));
+    assert_refused(422, "shards", sale_make(",\"shards\":33"));
+    assert_done(201, sale_make(",\"shards\":32"));
+    const sale_id sale = (sale_id)shop_number("id");
+    shown(sale, "S", 32);
+    assert_refused(422, "shards", shards_change(sale, 33));
+    assert_refused(422, "shards", shards_change(sale, 0));
+    shown(sale, "S", 32);
+    shop_machines_set(false); /* the shop has moved: what is not changed stays */
+    assert_done(200, shop_asks(HTTP_PATCH, "{\"title\":\"T\"}", "/sales/%u", sale));
+    shown(sale, "T", 32);
+}
+
+static void shards_change_until_the_sale_is_prepared(void **state)
+{
+    (void)state;
+    shop_machines_set(true);
+    assert_done(201, sale_make(",\"shards\":2"));
+    const sale_id sale = (sale_id)shop_number("id");
+    assert_done(200, shards_change(sale, 4));
+    assert_done(201, sale_make(""));
+    const sale_id other = (sale_id)shop_number("id");
+    shop_machines_set(false);
+    shop_fault_set(FAULT_PREPARED);
+    assert_done(200, shop_asks(HTTP_PATCH, "{\"limit_per_user\":3}", "/sales/%u", sale));
+    assert_done(200, shop_asks(HTTP_PATCH, "{\"limit_per_user\":3}", "/sales/%u", other));
+    shop_fault_set(FAULT_NONE);
+    shop_machines_set(true);
+    assert_refused(409, "prepared with 4 shards; that can't change", shards_change(sale, 5));
+    assert_refused(409, "prepared with 1 shard; that can't change", shards_change(other, 2));
+    shown(sale, "T", 4);
+    shown(other, "S", 1);
+    assert_done(200, shards_change(other, 1));
+    shown(other, "T", 1);
+}
+
+static void a_change_of_a_draft_on_several_machines_is_not_for_the_inventory(void **state)
+{
+    (void)state;
+    shop_machines_set(true);
+    assert_done(201, sale_make(""));
+    const sale_id sale = (sale_id)shop_number("id");
+    assert_done(200, shards_change(sale, 3));
+    assert_refused(409, "does not know it yet", shop_asks(HTTP_POST, NULL, "/sales/%u/pause", sale));
+    shop_machines_set(false);
+    assert_done(200, shop_asks(HTTP_PATCH, "{\"limit_per_user\":3}", "/sales/%u", sale));
+    assert_done(200, shop_asks(HTTP_POST, NULL, "/sales/%u/pause", sale));
+}
+
+static void a_sale_that_is_prepared_meanwhile_is_not_changed(void **state)
+{
+    (void)state;
+    shop_machines_set(true);
+    assert_done(201, sale_make(",\"shards\":2"));
+    const sale_id first = (sale_id)shop_number("id");
+    assert_done(201, sale_make(",\"shards\":2"));
+    const sale_id second = (sale_id)shop_number("id");
+    shop_fault_set(FAULT_PREPARED);
+    assert_refused(503, "Try again shortly", shards_change(first, 2));
+    assert_refused(409, "prepared with 2 shards", shards_change(second, 3));
+    shop_fault_set(FAULT_NONE);
+    shown(first, "S", 2);
+    shown(second, "S", 2);
+    assert_done(200, shards_change(first, 3));
+}
+
 int main(void)
 {
     const struct CMUnitTest rules[] = {
@@ -157,6 +253,11 @@ int main(void)
         SHOP_RULE(the_end_is_not_moved_into_the_past),
         SHOP_RULE(each_value_that_changed_is_an_audit_entry_with_both_values),
         SHOP_RULE(a_sale_that_is_not_there_or_archived_is_not_changed),
+        SHOP_RULE(one_machine_has_one_shard),
+        SHOP_RULE(on_several_machines_there_are_up_to_32),
+        SHOP_RULE(shards_change_until_the_sale_is_prepared),
+        SHOP_RULE(a_change_of_a_draft_on_several_machines_is_not_for_the_inventory),
+        SHOP_RULE(a_sale_that_is_prepared_meanwhile_is_not_changed),
     };
     return cmocka_run_group_tests(rules, shop_open, shop_close);
 }

@@ -49,17 +49,18 @@ static void what_visitors_must_do_is_created_and_changed(void **state)
     cli_will_answer("201 Created", "{\"id\":2}");
     assert_int_equal(
         cli_run("sale create --title T --start 1 --end 2 --human-check pow --waiting-room "
-                "--pass-once --drop 30 --pace 500"),
+                "--pass-once --drop 30 --pace 500 --shards 4"),
         ADMIN_CLI_DONE);
     assert_has(cli_server.request[0],
         "\"human_check\":\"pow\",\"waiting_room\":true,\"pass_once\":true,\"drop_percent\":30,"
-        "\"pace_per_s\":500}");
+        "\"pace_per_s\":500,\"shards\":4}");
     cli_will_answer("200 OK", "{\"id\":2}");
-    assert_int_equal(cli_run("sale change 2 --human-check none --waiting-room no --pass-once yes"),
+    assert_int_equal(
+        cli_run("sale change 2 --human-check none --waiting-room no --pass-once yes --shards 32"),
         ADMIN_CLI_DONE);
     assert_has(cli_server.request[0], "PATCH /admin/v1/sales/2 HTTP/1.1\r\n");
     assert_has(cli_server.request[0],
-        "{\"human_check\":\"none\",\"waiting_room\":false,\"pass_once\":true}");
+        "{\"human_check\":\"none\",\"waiting_room\":false,\"pass_once\":true,\"shards\":32}");
     assert_int_equal(cli_run("sale change 2 --waiting-room maybe"), ADMIN_CLI_USAGE);
     assert_has(cli_errors, "--waiting-room must be yes or no");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/store/place.h"
 
+#include "contract/cluster_store.h"
 #include "store/sqlite/sqlite.h"
 
 #include <setjmp.h>
@@ -88,6 +89,11 @@ static int setup_9(void **state)
     return setup_of(state, "tests/unit/store/sqlite/schema_9.sql");
 }
 
+static int setup_14(void **state)
+{
+    return setup_of(state, "tests/unit/store/sqlite/schema_14.sql");
+}
+
 static int teardown(void **state)
 {
     struct place *place = *state;
@@ -164,6 +170,22 @@ static void the_log_becomes_that_of_partition_0(void **state)
     assert_int_equal(ops->secret_check(place->store, &secret), STATUS_OK);
     assert_true(secret == UINT64_C(5144339599012501378));
     assert_int_equal(place_number(place, "SELECT count(*) FROM parts"), 1);
+}
+
+static void sales_and_their_partitions_get_one_shard(void **state)
+{
+    struct place *place = *state;
+    struct part_state part;
+    struct sale sale;
+    assert_int_equal(migrate(place), STATUS_OK);
+    assert_int_equal(place_open(place, NULL), STATUS_OK);
+    const struct order_store_ops *ops = place->store->ops;
+    assert_int_equal(ops->sale_get(place->store, 1, &sale), STATUS_OK);
+    assert_int_equal(sale.shards, 1);
+    assert_int_equal(ops->cluster->part(place->store, 32, &part), STATUS_OK);
+    assert_true(part.seq == 3 && part.epoch == 2 && part.shards == 1);
+    sale.shards = 2;
+    assert_int_equal(ops->sale_update(place->store, &sale), STATUS_CONFLICT);
 }
 
 static void late_money_keeps_the_key_that_the_journal_has(void **state)
@@ -341,6 +363,7 @@ static void what_is_not_older_is_left_alone(void **state)
 #define TEST_7(name) cmocka_unit_test_setup_teardown(name, setup_7, teardown)
 #define TEST_8(name) cmocka_unit_test_setup_teardown(name, setup_8, teardown)
 #define TEST_9(name) cmocka_unit_test_setup_teardown(name, setup_9, teardown)
+#define TEST_14(name) cmocka_unit_test_setup_teardown(name, setup_14, teardown)
 
 int main(void)
 {
@@ -355,6 +378,9 @@ int main(void)
         TEST_9(a_migrated_database_has_the_schema_of_a_new_one),
         TEST_9(rows_survive_and_the_store_opens),
         TEST_9(the_log_becomes_that_of_partition_0),
+        TEST_14(a_migrated_database_has_the_schema_of_a_new_one),
+        TEST_14(rows_survive_and_the_store_opens),
+        TEST_14(sales_and_their_partitions_get_one_shard),
         TEST(the_sums_of_old_orders_are_made),
         TEST_6(the_sums_of_old_orders_are_made),
         TEST(rows_survive_and_the_store_opens),
