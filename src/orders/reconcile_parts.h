@@ -15,6 +15,7 @@ enum phase {
     PHASE_COUNTERS,
     PHASE_MONEY,
     PHASE_RECHECK,
+    PHASE_REDIS,
     PHASE_END,
 };
 enum question_kind { QUESTION_TICKET, QUESTION_MARK };
@@ -80,6 +81,9 @@ struct reconcile {
     bool counter_first;
     struct look_counter counter;
     uint64_t payment, payment_last, captured, accounted;
+    /* PHASE_REDIS: the partition in hand, and the first of its findings */
+    uint32_t redis_at, redis_first, redis_found;
+    bool redis_asked, redis_reloads;
     /* recent runs */
     struct reconcile_clean clean, reached; /* of the last clean run; by this one, if it is */
     uint64_t event;
@@ -142,6 +146,9 @@ MUST_CHECK enum status reconcile_changed_next(struct reconcile *reconcile, bool 
 void reconcile_recent_begin(struct reconcile *reconcile);
 void reconcile_clean_take(struct reconcile *reconcile); /* the run has ended, whatever it found */
 void reconcile_counter_check(struct reconcile *reconcile, const struct look_counter *row);
+
+/* reconcile_redis.c: one step. False: all partitions were compared. */
+bool reconcile_redis_step(struct reconcile *reconcile);
 
 /* reconcile_sums.c: items with their users, counters, money. */
 MUST_CHECK enum status reconcile_item_next(struct reconcile *reconcile, bool *there);

@@ -68,14 +68,15 @@ void owned_let_go(struct owned *owned)
         alarm_tell(owned, NULL);
 }
 
-/* A server that is away may be replaced at any moment, and a try that does not reach it costs no epoch. */
+/* A server that is away may be replaced at any moment, and a try that does not reach it costs no epoch. What
+ * reconciliation asks for is no trouble that comes back by itself. */
 static uint32_t pause_next(const struct owned *owned, enum closing closing, uint64_t now_ms)
 {
     const bool was_calm = owned->phase == OWNED_OPEN && now_ms - owned->opened_ms > OWNED_CALM_MS;
     const uint32_t most = owned->opener.epoch >= OWNED_EPOCHS_LATE ? OWNED_PAUSE_MS_LATE
         : closing == CLOSING_REDIS_AWAY                            ? OWNED_PAUSE_MS_AWAY
                                                                    : OWNED_PAUSE_MS_MAX;
-    if (owned->pause_ms == 0 || was_calm)
+    if (owned->pause_ms == 0 || was_calm || closing == CLOSING_STATE_DIFFERS)
         return OWNED_PAUSE_MS_MIN;
     return owned->pause_ms < most / 2 ? 2 * owned->pause_ms : most;
 }
@@ -217,7 +218,7 @@ static enum closing redis_judge(struct owned *owned)
     if (told == REDIS_ANSWER_NOSCRIPT)
         return opener_refuse(opener, CLOSING_SCRIPT_LOST, "Redis does not have the script any more");
     if (told == REDIS_ANSWER_FENCED)
-        return opener_refuse(opener, CLOSING_STATE_LOST, "Redis has another epoch or no state");
+        return opener_fenced(opener);
     if (told == REDIS_ANSWER_REFUSED)
         return opener_refuse(opener, CLOSING_STATE_LOST, "Redis has fewer records than the database");
     return CLOSING_NONE;

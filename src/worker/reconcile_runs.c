@@ -129,6 +129,7 @@ struct reconcile_runs *reconcile_runs_open(
             .port = config->port,
             .board = config->board,
             .partitions = config->partitions,
+            .checks = config->checks,
             .repaired = repaired,
             .context = runs });
     *task = (struct task){ .name = "reconcile", .self = runs, .turn = runs_turn, .rests = true };

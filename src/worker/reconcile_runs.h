@@ -15,6 +15,7 @@ struct board;
 struct catalog_updates;
 struct inventory_port;
 struct order_store;
+struct part_checks;
 struct reconcile_report;
 struct returns;
 struct task;
@@ -25,7 +26,8 @@ struct reconcile_runs_config {
     struct order_store *store;
     struct inventory_port *port; /* its own */
     const struct board *board;
-    bool partitions;         /* many machines */
+    bool partitions; /* many machines: */
+    struct part_checks *checks;
     struct returns *returns; /* what a repair has left to do */
     struct catalog_updates *updates;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps are small scripts by EVAL, which compare the epoch and write in one go. The fields `open`,
- * `shut` and `replid` of the first hash are theirs; the script of purchases does not look at them. */
+ * `shut`, `doubt` and `replid` of the first hash are theirs; purchases do not look at them. */
 #include "inventory/redis/opening.h"
 
 #include "inventory/redis/image.h"
@@ -29,6 +29,11 @@ static const char clear_text[] =
 static const char put_text[] =
     ONLY_IF_OPEN "local pairs = {} for i = 2, #ARGV do pairs[i - 1] = ARGV[i] end "
                  "redis.call('hset', KEYS[2], unpack(pairs)) return 1";
+const char partition_doubt_text[] =
+    "if redis.call('hget', KEYS[1], 'doubt') == ARGV[1] then return 1 end "
+    "if redis.call('hget', KEYS[1], 'epoch') ~= ARGV[1] then "
+    "return redis.error_reply('FENCED another epoch') end "
+    "redis.call('hset', KEYS[1], 'epoch', '0', 'shut', ARGV[1], 'doubt', ARGV[1]) return 1";
 static const char admit_text[] =
     ONLY_IF_OPEN "redis.call('hdel', KEYS[1], 'shut') "
                  "redis.call('hset', KEYS[1], 'epoch', ARGV[1], 'replid', ARGV[2]) return 1";
@@ -87,12 +92,13 @@ static void replid_take(const struct redis_value *value, char out[REDIS_ID_CHARS
 static void found_take(void *context, const struct redis_value *value)
 {
     struct partition_found *found = context;
-    if (value->kind != REDIS_KIND_LIST || value->count != 5)
+    if (value->kind != REDIS_KIND_LIST || value->count != 6)
         return;
     *found = (struct partition_found){ .epoch = (uint32_t)first_number(&value->list[0]),
         .shut = (uint32_t)first_number(&value->list[1]),
         .open = (uint32_t)first_number(&value->list[2]),
-        .seq = first_number(&value->list[3]) };
+        .seq = first_number(&value->list[3]),
+        .doubt = (uint32_t)first_number(&value->list[5]) };
     replid_take(&value->list[4], found->replid);
 }
 
@@ -101,7 +107,7 @@ enum redis_answer partition_look(const struct opening *opening, struct partition
     *found = (struct partition_found){ 0 };
     return redis_call(opening->caller, part_key(opening),
         REDIS_WORDS(SPAN("HMGET"), part_key(opening), SPAN("epoch"), SPAN("shut"), SPAN("open"),
-            SPAN(IMAGE_SEQ_FIELD), SPAN("replid")),
+            SPAN(IMAGE_SEQ_FIELD), SPAN("replid"), SPAN("doubt")),
         opening->timeout_ms, found_take, found);
 }
 

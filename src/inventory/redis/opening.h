@@ -34,10 +34,16 @@ struct partition_found {
     uint32_t shut;  /* whose script ran last, if none may run now; 0: not known */
     uint32_t open;  /* the last one that claimed it */
     uint64_t seq;   /* the last record of the state */
+    uint32_t doubt; /* the state of this epoch is not that of the log; 0: it was not found so */
     /* The replication id of the master when the script was last admitted; empty: not known. A master with
      * another one may have lost what this one has acknowledged. */
     char replid[REDIS_ID_CHARS + 1];
 };
+
+/* For EVAL, by any process, with the first key and an epoch: if that is the one that may run, it may not any
+ * more, and its state is not to be trusted: whoever opens the partition next loads it anew. May be repeated.
+ * FENCED: it is another one. */
+extern const char partition_doubt_text[];
 
 /* All of them: REDIS_ANSWER_OK, or why not. REDIS_ANSWER_FENCED: a later epoch has claimed the partition. */
 MUST_CHECK enum redis_answer partition_look(const struct opening *, struct partition_found *found);

@@ -101,6 +101,7 @@ bool remote_turn(struct remote *remote, uint64_t now_ms)
     remote_notes_send(remote);
     remote_news_send(remote);
     remote_fence_send(remote);
+    remote_check_turn(remote);
     redis_client_turn(remote->client, remote->now_ms); /* sends */
     parked_look(remote);
     if (remote->changed && remote->config.changes_end != NULL)

@@ -49,6 +49,7 @@ struct remote_config {
     uint32_t ring_slots; /* per port; a power of two, at most RING_SLOTS */
     uint32_t parts_max;
     uint32_t tell_ms, timeout_ms;
+    uint64_t lag_max; /* as that of keepers (partition/keeper.h): it is among what is compared */
     uint64_t process; /* the number of this process, not 0 */
     /* Tests: the time of decisions and looks; NULL: the servers' own. Host thread. */
     const uint64_t *given_ms;

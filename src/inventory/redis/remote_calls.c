@@ -453,6 +453,10 @@ void remote_answered(void *self, uint64_t tag, enum redis_answer answer, const s
     struct remote *remote = self;
     if (tag == NOTE_TAG)
         return;
+    if (tag == CHECK_TAG) {
+        remote_check_answered(remote, answer, value);
+        return;
+    }
     if (tag >= FENCE_TAG) {
         remote_fence_answered(remote, (uint32_t)(tag - FENCE_TAG), value);
         return;

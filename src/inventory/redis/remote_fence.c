@@ -41,7 +41,10 @@ void remote_fence_answered(struct remote *remote, uint32_t index, const struct r
         return; /* nobody is there to be asked */
     snprintf(epoch, sizeof epoch, "%u", partition->epoch);
     partition->doubted = !text_is(&value->list[0], span_from_string(server->replid));
-    partition->seen_open |= !partition->doubted && text_is(&value->list[1], span_from_string(epoch));
+    if (partition->doubted || !text_is(&value->list[1], span_from_string(epoch)))
+        return;
+    partition->seen_open = true;
+    partition->open_epoch = partition->epoch;
 }
 
 /* What a server says about itself must fit. */

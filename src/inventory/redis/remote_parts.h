@@ -5,6 +5,7 @@
  *   remote_parked.c  answers that wait for the database (remote_parked.h)
  *   remote_spend.c   what may be used once, over all gateways
  *   remote_fence.c   is the master the one that was opened?
+ *   remote_check.c   does Redis have what the log says?
  *   remote_notes.c   what processes tell each other
  *   remote_open.c    opening, and the partitions that are followed
  *   remote_view.c    the inventory as the seam names it */
@@ -12,12 +13,14 @@
 #define STAMPEDE_INVENTORY_REDIS_REMOTE_PARTS_H
 
 #include "contract/inventory.h"
+#include "inventory/redis/image.h"
 #include "inventory/redis/keys.h"
 #include "inventory/redis/remote.h"
 
 enum {
     NOTE_TAG = 1 << 20,   /* of messages, whose answers nobody looks at */
     FENCE_TAG = 1 << 21,  /* and the number of a partition: remote_fence.c */
+    CHECK_TAG = 1 << 22,  /* remote_check.c; there is one at a time */
     AGAIN_MS = 40,        /* until an operator's command is tried again */
     NOT_KNOWN_MS = 6000,  /* whoever asked has given up by then (ASK_MS of worker/errands.h) */
     DRAIN_PER_PORT = 256, /* requests taken from one port before the next has its turn */
@@ -31,6 +34,7 @@ struct log_reader;
 struct parked;
 struct ports;
 struct redis_subscriber;
+struct remote_check;
 struct replica;
 
 struct partition {
@@ -42,9 +46,12 @@ struct partition {
     uint32_t in_flight; /* calls of purchases */
     bool refused;       /* its last call: the script is not there, or Redis is away */
     bool damaged;
-    bool doubted;   /* its master may be another one than that which was opened */
-    bool seen_open; /* once, by this process */
+    bool doubted;        /* its master may be another one than that which was opened */
+    bool seen_open;      /* once, by this process */
+    uint32_t open_epoch; /* the last one that was seen open */
     uint64_t fence_ms;
+    bool was_equal; /* what Redis had, when it was last compared; and how far that went: */
+    struct image_walk compared; /* remote_check.c */
     struct parked *first, **end;
 };
 
@@ -59,6 +66,7 @@ struct remote {
     struct log_reader *reader;
     struct redis_client *client;
     struct redis_subscriber *subscriber;
+    struct remote_check *check;
     enum remote_redis redis_wrong; /* of the server that spoke last */
     uint64_t now_ms, opened_ms;
 
@@ -107,6 +115,16 @@ void remote_spend_answered(struct remote *remote, struct call *call, enum redis_
 void remote_fence_send(struct remote *remote);
 void remote_informed(void *self, const struct redis_node *node, const struct redis_info *info);
 void remote_fence_answered(struct remote *remote, uint32_t index, const struct redis_value *value);
+
+/* remote_check.c. */
+MUST_CHECK enum status remote_check_open(struct remote *remote); /* STATUS_FULL: no memory */
+void remote_check_close(struct remote_check *check);             /* accepts NULL */
+struct part_checks *remote_checks(struct remote_check *check);
+void remote_check_turn(struct remote *remote);
+void remote_check_answered(
+    struct remote *remote, enum redis_answer answer, const struct redis_value *value);
+/* The record that was waited for is applied: a part of its entry is not, perhaps. */
+void remote_check_reached(struct remote *remote, uint64_t time_ms);
 
 /* remote_notes.c. */
 MUST_CHECK enum status remote_notes_open(struct remote *remote); /* the channel is followed */

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inventory/redis/remote_check.c: reconciliation asks whether Redis has what the log says
+ * (contract/part_checks.h), and here the host answers, one step of a comparison in each turn:
+ *
+ *   DUE ── asks Redis ──► SENT ── the reply is of record H ──► LOG ── the replica has applied H: judged
+ *    ▲                      │ is of one that the replica is past, of no use, or none                  │
+ *    └──────────────────────┴──────────────────────────────────────────────────── the next step ◄────┘
+ *
+ * What the replica has applied is what the database keeps, which is never ahead of Redis. So each reply comes
+ * to be judged at its own record, however fast both go on. */
+#include "base/metrics.h"
+#include "contract/part_checks.h"
+#include "inventory/redis/comparison.h"
+#include "inventory/redis/opening.h"
+#include "inventory/redis/remote_parts.h"
+#include "inventory/redis/replica.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+COUNTER(differences, "stampede_partition_differences_total",
+    "Fields of Redis that were not what the log of their partition says.");
+
+enum {
+    CHECK_MS = 10 * 1000,  /* for a step */
+    RELOAD_MS = 20 * 1000, /* until a worker has opened the partition anew */
+};
+
+enum check_step { CHECK_IDLE, CHECK_DUE, CHECK_SENT, CHECK_LOG, CHECK_OPENING };
+
+struct remote_check {
+    struct part_checks checks; /* first: a part_checks from us is this */
+    struct wake *host;
+    pthread_mutex_t guard; /* of: */
+    bool is_asked;
+    uint32_t asked_part;
+    enum part_question asked;
+    enum part_answer answer;
+    struct part_differences answered;
+    /* The host's. */
+    enum check_step step;
+    enum part_question question;
+    struct partition *partition;
+    uint32_t epoch; /* when the question was sent */
+    uint64_t until_ms, again_ms;
+    struct part_differences found;
+    struct comparison comparison;
+};
+
+/* ---- whoever asks ---- */
+
+static void check_ask(struct part_checks *checks, uint32_t part, enum part_question question)
+{
+    struct remote_check *check = (struct remote_check *)checks;
+    pthread_mutex_lock(&check->guard);
+    check->is_asked = true;
+    check->asked_part = part;
+    check->asked = question;
+    check->answer = PART_WAIT;
+    pthread_mutex_unlock(&check->guard);
+    wake_signal(check->host);
+}
+
+static enum part_answer check_answer(struct part_checks *checks, struct part_differences *found)
+{
+    struct remote_check *check = (struct remote_check *)checks;
+    pthread_mutex_lock(&check->guard);
+    const enum part_answer answer = check->answer;
+    if (answer == PART_DIFFERS)
+        *found = check->answered;
+    pthread_mutex_unlock(&check->guard);
+    return answer;
+}
+
+static const struct part_checks_ops check_ops = { .ask = check_ask, .answer = check_answer };
+
+struct part_checks *remote_checks(struct remote_check *check)
+{
+    return &check->checks;
+}
+
+enum status remote_check_open(struct remote *remote)
+{
+    struct remote_check *check = remote->check = calloc(1, sizeof *check); /* 130 kB */
+    if (check == NULL)
+        return STATUS_FULL;
+    check->checks.ops = &check_ops;
+    check->host = &remote->wake;
+    pthread_mutex_init(&check->guard, NULL);
+    return STATUS_OK;
+}
+
+void remote_check_close(struct remote_check *check)
+{
+    if (check != NULL)
+        pthread_mutex_destroy(&check->guard);
+    free(check);
+}
+
+/* ---- the host ---- */
+
+static void end(struct remote_check *check, enum part_answer answer)
+{
+    struct partition *partition = check->partition;
+    check->step = CHECK_IDLE;
+    if (partition != NULL) {
+        replica_watch(partition->replica, 0);
+        partition->was_equal = answer == PART_EQUAL && check->question != PART_RELOAD;
+        partition->compared = check->comparison.walk;
+    }
+    pthread_mutex_lock(&check->guard);
+    if (!check->is_asked) { /* or somebody wants to know something else by now */
+        check->answer = answer;
+        check->answered = check->found;
+    }
+    pthread_mutex_unlock(&check->guard);
+}
+
+static void question_begin(struct remote *remote)
+{
+    struct remote_check *check = remote->check;
+    struct partition *partition = check->partition;
+    check->found = (struct part_differences){ 0 };
+    check->until_ms = remote->now_ms + (check->question == PART_RELOAD ? RELOAD_MS : CHECK_MS);
+    check->again_ms = 0;
+    if (partition == NULL || partition->epoch == 0) {
+        end(check, PART_NOT_OPEN);
+        return;
+    }
+    const bool is_recent = check->question == PART_COMPARE_RECENT && partition->was_equal;
+    check->step = CHECK_DUE;
+    comparison_begin(&check->comparison, &partition->keys, is_recent ? &partition->compared : NULL);
+}
+
+/* A question that is on its way to Redis is waited for: its answer would be taken for that of the next. */
+static void question_take(struct remote *remote)
+{
+    struct remote_check *check = remote->check;
+    pthread_mutex_lock(&check->guard);
+    const bool is_new = check->is_asked && check->step != CHECK_SENT;
+    const uint32_t part = check->asked_part;
+    const enum part_question question = check->asked;
+    if (is_new)
+        check->is_asked = false;
+    pthread_mutex_unlock(&check->guard);
+    if (!is_new)
+        return;
+    if (check->partition != NULL)
+        replica_watch(check->partition->replica, 0);
+    check->partition = remote_partition(remote, part);
+    check->question = question;
+    question_begin(remote);
+}
+
+static struct image_head head_of(
+    const struct remote *remote, const struct remote_check *check, uint64_t seq, uint64_t time_ms)
+{
+    return (struct image_head){
+        .epoch = check->partition->epoch, .seq = seq, .time_ms = time_ms, .lag_max = remote->config.lag_max
+    };
+}
+
+static void question_send(struct remote *remote)
+{
+    struct remote_check *check = remote->check;
+    const struct replica *replica = check->partition->replica;
+    const struct span key = check->partition->keys.names[SCRIPT_KEY_PART];
+    const struct image_head head =
+        head_of(remote, check, replica_seq(replica), replica_time_ms(replica));
+    char epoch[12];
+    check->epoch = check->partition->epoch;
+    snprintf(epoch, sizeof epoch, "%u", check->epoch);
+    const struct redis_words words = check->question == PART_RELOAD
+        ? REDIS_WORDS(SPAN("EVAL"), span_from_string(partition_doubt_text), SPAN("1"), key,
+            span_from_string(epoch))
+        : comparison_ask(&check->comparison, replica_engine(replica), &head);
+    const uint64_t due_ms = remote->now_ms + remote->config.timeout_ms;
+    check->again_ms = remote->now_ms + AGAIN_MS;
+    if (redis_client_send(remote->client, key, CHECK_TAG, due_ms, words) == STATUS_OK)
+        check->step = CHECK_SENT;
+}
+
+/* Another opening by a worker is what PART_RELOAD waits for, and what a step of a comparison is void by. */
+static void opening_look(struct remote *remote)
+{
+    struct remote_check *check = remote->check;
+    struct partition *partition = check->partition;
+    if (check->step == CHECK_LOG && partition->epoch != check->comparison.epoch) {
+        replica_watch(partition->replica, 0);
+        check->step = CHECK_DUE;
+    }
+    if (check->step != CHECK_OPENING || partition->epoch <= check->epoch)
+        return;
+    if (partition->open_epoch == partition->epoch) {
+        end(check, PART_EQUAL);
+    } else if (check->again_ms <= remote->now_ms) {
+        check->again_ms = remote->now_ms + AGAIN_MS;
+        partition->fence_ms = 0; /* is it open by now? */
+    }
+}
+
+void remote_check_turn(struct remote *remote)
+{
+    struct remote_check *check = remote->check;
+    question_take(remote);
+    if (check->step == CHECK_IDLE)
+        return;
+    opening_look(remote);
+    if (check->step == CHECK_IDLE || check->step == CHECK_SENT) /* whose time is that of the request */
+        return;
+    if (check->until_ms < remote->now_ms || check->partition->damaged)
+        end(check, PART_NOT_KNOWN);
+    else if (check->step == CHECK_DUE && check->again_ms <= remote->now_ms)
+        question_send(remote);
+}
+
+/* ---- answers ---- */
+
+static void difference_note(void *context, const char *text)
+{
+    struct remote_check *check = context;
+    struct part_differences *found = &check->found;
+    const uint32_t part = replica_part(check->partition->replica);
+    metric_add(&differences, 1);
+    if (found->found++ >= PART_DIFFERENCES_MAX)
+        return;
+    snprintf(found->texts[found->count++], PART_DIFFERENCE_TEXT_MAX + 1, "partition %u: %s", part, text);
+}
+
+static void judge(struct remote *remote, uint64_t time_ms)
+{
+    struct remote_check *check = remote->check;
+    const struct image_head head = head_of(remote, check, check->comparison.seq, time_ms);
+    check->until_ms = remote->now_ms + CHECK_MS;
+    check->again_ms = 0;
+    check->step = CHECK_DUE;
+    comparison_judge(&check->comparison, replica_engine(check->partition->replica), &head,
+        difference_note, check);
+    if (check->comparison.step == COMPARISON_OVER)
+        end(check, check->found.found == 0 ? PART_EQUAL : PART_DIFFERS);
+}
+
+void remote_check_reached(struct remote *remote, uint64_t time_ms)
+{
+    struct remote_check *check = remote->check;
+    invariant(check->step == CHECK_LOG && remote->taking == check->partition);
+    if (check->partition->epoch == check->comparison.epoch)
+        judge(remote, time_ms);
+    else /* the record is of another opening */
+        check->step = CHECK_DUE;
+}
+
+static void compared(struct remote *remote, const struct redis_value *value)
+{
+    struct remote_check *check = remote->check;
+    const struct partition *partition = check->partition;
+    struct replica *replica = partition->replica;
+    struct comparison *comparison = &check->comparison;
+    if (!comparison_take(comparison, replica_engine(replica), value)
+        || comparison->epoch != partition->epoch || partition->doubted)
+        return; /* it is being opened, or of no use */
+    if (comparison->seq == replica_seq(replica)) {
+        judge(remote, replica_time_ms(replica));
+    } else if (comparison->seq > replica_seq(replica)) {
+        replica_watch(replica, comparison->seq);
+        check->step = CHECK_LOG;
+    }
+}
+
+void remote_check_answered(struct remote *remote, enum redis_answer answer, const struct redis_value *value)
+{
+    struct remote_check *check = remote->check;
+    invariant(check->step == CHECK_SENT);
+    check->step = CHECK_DUE;
+    if (answer != REDIS_ANSWER_OK)
+        return; /* once more; fenced: it is being opened by somebody, perhaps with the state that is there */
+    if (check->question == PART_RELOAD)
+        check->step = CHECK_OPENING;
+    else
+        compared(remote, value);
+}
