@@ -13,12 +13,14 @@ enum part_question {
     PART_COMPARE,        /* everything */
     PART_COMPARE_RECENT, /* counters of items, and rows that came since a comparison found nothing */
     PART_RELOAD,         /* what Redis has is wrong: a worker loads it anew from the log */
+    PART_REST, /* a reconciliation found nothing wrong with it: it may be put to rest, if it is over */
 };
 enum part_answer {
     PART_WAIT,  /* not answered yet */
-    PART_EQUAL, /* to PART_RELOAD: it was loaded, and is open */
-    PART_DIFFERS,
-    PART_NOT_OPEN,  /* nobody has opened it in Redis: there is nothing to compare */
+    PART_EQUAL, /* to PART_RELOAD: it was loaded, and is open; to PART_REST: it is at rest */
+    PART_OVER,  /* equal, and nothing is expected any more: the sale is over, and no unit is held */
+    PART_DIFFERS,   /* the differences say how */
+    PART_NOT_OPEN,  /* nobody has it open in Redis, or it is at rest: there is nothing to compare */
     PART_NOT_KNOWN, /* it could not be found out now */
 };
 struct part_differences {
@@ -34,6 +36,8 @@ struct part_checks_ops {
     void (*ask)(struct part_checks *, uint32_t part, enum part_question); /* an older one is given up */
     /* PART_DIFFERS: *differences says how. */
     enum part_answer (*answer)(struct part_checks *, struct part_differences *differences);
+    /* A partition is open in Redis; any thread. */
+    bool (*is_any_open)(struct part_checks *);
 };
 
 #endif

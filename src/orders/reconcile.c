@@ -363,7 +363,7 @@ bool reconcile_begin(struct reconcile *reconcile, uint64_t now_ms, bool repair, 
     reconcile->suspect_count = reconcile->rounds = reconcile->rest_waits = 0;
     reconcile->round_ms = 0;
     reconcile->redis_at = 0;
-    reconcile->redis_asked = reconcile->redis_reloads = false;
+    reconcile->redis_asked = reconcile->redis_rests = false;
     reconcile->sale_told = 0;
     reconcile->payment = reconcile->captured = reconcile->accounted = 0;
     reconcile_recent_begin(reconcile);

@@ -3,6 +3,7 @@
 #ifndef STAMPEDE_ORDERS_RECONCILE_PARTS_H
 #define STAMPEDE_ORDERS_RECONCILE_PARTS_H
 
+#include "contract/part_checks.h"
 #include "contract/ticket_number.h"
 #include "orders/reconcile.h"
 
@@ -45,6 +46,7 @@ struct reconcile_part {
     uint32_t part;
     ticket_number clean, reached; /* of the last order: in the last clean run; in this one, if it is */
     uint64_t clean_seq, told_seq; /* records that the database had when the run began */
+    bool is_over;                 /* PART_OVER, in this run */
 };
 
 /* Where a run has been that found nothing wrong: what came before is not looked at again. */
@@ -83,7 +85,8 @@ struct reconcile {
     uint64_t payment, payment_last, captured, accounted;
     /* PHASE_REDIS: the partition in hand, and the first of its findings */
     uint32_t redis_at, redis_first, redis_found;
-    bool redis_asked, redis_reloads;
+    enum part_question redis_question;
+    bool redis_asked, redis_rests; /* rests: nothing was found, and what is over is put to rest */
     /* recent runs */
     struct reconcile_clean clean, reached; /* of the last clean run; by this one, if it is */
     uint64_t event;

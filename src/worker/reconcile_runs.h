@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/reconcile_runs.h: when reconciliation runs (orders/reconcile.h), and what follows from its
  * report. By itself: every reconcile.interval_ms while a sale is open, and once a minute after a
- * sale is over.
+ * sale is over. On many machines also every ten minutes while partitions are open in Redis and no sale is.
  * Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_RECONCILE_RUNS_H
 #define STAMPEDE_WORKER_RECONCILE_RUNS_H

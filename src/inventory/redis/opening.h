@@ -45,8 +45,22 @@ struct partition_found {
  * FENCED: it is another one. */
 extern const char partition_doubt_text[];
 
+/* A partition at rest: its sale is over, everything of it is in the database, its script may not run, and its
+ * keys go after a while. The mark says which epoch and record that was; it counts as long as the database is
+ * there, too, and goes when the partition is opened anew. */
+struct partition_rest {
+    uint32_t epoch; /* 0: there is no mark */
+    uint64_t seq;
+};
+/* For EVAL, by any process, with the five keys, the mark's, and three arguments: the epoch, the last record,
+ * after how many ms the keys go. Answers 1; 0: there are more records. FENCED: another epoch may run. */
+extern const char partition_rest_text[];
+#define PARTITION_REST_WORDS(keys) REDIS_WORDS(SPAN("HMGET"), (keys)->rest, SPAN("rest"))
+void partition_rest_read(const struct redis_value *value, struct partition_rest *rest);
+
 /* All of them: REDIS_ANSWER_OK, or why not. REDIS_ANSWER_FENCED: a later epoch has claimed the partition. */
 MUST_CHECK enum redis_answer partition_look(const struct opening *, struct partition_found *found);
+MUST_CHECK enum redis_answer partition_rest_look(const struct opening *, struct partition_rest *rest);
 /* Only if `epoch` is the one that may run. */
 MUST_CHECK enum redis_answer partition_shut(const struct opening *, uint32_t epoch);
 MUST_CHECK enum redis_answer partition_begin(const struct opening *, uint32_t epoch);

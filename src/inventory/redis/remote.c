@@ -21,6 +21,8 @@ enum { WAIT_MS_MAX = 50 };
         "Partitions that this process follows, by whether Redis answered their last call.")
 PARTITIONS(partitions_open, "open");
 PARTITIONS(partitions_closed, "closed");
+GAUGE(partitions_resting, "stampede_partitions_resting",
+    "Partitions that this process follows whose sale is over, and which nobody has open.");
 GAUGE(answers_parked, "stampede_answers_parked",
     "Answers that wait until the database has kept their record.");
 GAUGE(oldest_proposal, "stampede_oldest_proposal_ms", "How long the oldest of them has waited.");
@@ -56,7 +58,8 @@ static void tables_show(struct remote *remote)
             all.buyers_percent = fill.buyers_percent;
         const uint16_t slot = redis_slot(partition->keys.names[SCRIPT_KEY_PART]);
         health.redis_away &= redis_client_info(remote->client, slot) == NULL;
-        if (partition->epoch != 0)
+        health.resting += partition->rests;
+        if (partition->epoch != 0 && !partition->rests)
             *(partition->refused ? &health.closed : &health.open) += 1;
         if (partition->epoch != 0 && !partition->seen_open)
             health.starting = remote->now_ms < remote->opened_ms + REMOTE_START_MS;
@@ -68,6 +71,7 @@ static void tables_show(struct remote *remote)
     }
     metric_set(&partitions_open, health.open);
     metric_set(&partitions_closed, health.closed);
+    metric_set(&partitions_resting, health.resting);
     metric_set(&answers_parked, health.parked);
     metric_set(&oldest_proposal,
         health.oldest_ms == 0 || remote->now_ms < health.oldest_ms ? 0 : remote->now_ms - health.oldest_ms);

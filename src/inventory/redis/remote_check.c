@@ -10,6 +10,7 @@
  * to be judged at its own record, however fast both go on. */
 #include "base/metrics.h"
 #include "contract/part_checks.h"
+#include "contract/ticket_number.h"
 #include "inventory/redis/comparison.h"
 #include "inventory/redis/opening.h"
 #include "inventory/redis/remote_parts.h"
@@ -31,6 +32,7 @@ enum check_step { CHECK_IDLE, CHECK_DUE, CHECK_SENT, CHECK_LOG, CHECK_OPENING };
 struct remote_check {
     struct part_checks checks; /* first: a part_checks from us is this */
     struct wake *host;
+    _Atomic bool is_any_open;
     pthread_mutex_t guard; /* of: */
     bool is_asked;
     uint32_t asked_part;
@@ -72,7 +74,15 @@ static enum part_answer check_answer(struct part_checks *checks, struct part_dif
     return answer;
 }
 
-static const struct part_checks_ops check_ops = { .ask = check_ask, .answer = check_answer };
+static bool check_is_any_open(struct part_checks *checks)
+{
+    const struct remote_check *check = (const struct remote_check *)checks;
+    return atomic_load_explicit(&check->is_any_open, memory_order_relaxed);
+}
+
+static const struct part_checks_ops check_ops = {
+    .ask = check_ask, .answer = check_answer, .is_any_open = check_is_any_open
+};
 
 struct part_checks *remote_checks(struct remote_check *check)
 {
@@ -105,7 +115,8 @@ static void end(struct remote_check *check, enum part_answer answer)
     check->step = CHECK_IDLE;
     if (partition != NULL) {
         replica_watch(partition->replica, 0);
-        partition->was_equal = answer == PART_EQUAL && check->question != PART_RELOAD;
+        partition->was_equal =
+            answer == PART_OVER || (answer == PART_EQUAL && check->question <= PART_COMPARE_RECENT);
         partition->compared = check->comparison.walk;
     }
     pthread_mutex_lock(&check->guard);
@@ -116,6 +127,21 @@ static void end(struct remote_check *check, enum part_answer answer)
     pthread_mutex_unlock(&check->guard);
 }
 
+/* Nothing is expected any more; what comes all the same opens the partition again. */
+static bool is_over(const struct remote *remote, const struct partition *partition)
+{
+    const struct engine *engine = replica_engine(partition->replica);
+    const sale_id id = part_sale(replica_part(partition->replica));
+    const struct engine_sale *sale = id < engine->config.sales_max ? &engine->sales[id] : NULL;
+    if (remote->config.keep_ms == 0 || sale == NULL || !sale->defined
+        || (!sale->ended && remote->now_ms < sale->end_ms))
+        return false;
+    for (item_id item = 1; item < engine->config.items_max; item++)
+        if (engine->items[item].sale != 0 && engine->items[item].held > 0)
+            return false;
+    return true;
+}
+
 static void question_begin(struct remote *remote)
 {
     struct remote_check *check = remote->check;
@@ -123,7 +149,8 @@ static void question_begin(struct remote *remote)
     check->found = (struct part_differences){ 0 };
     check->until_ms = remote->now_ms + (check->question == PART_RELOAD ? RELOAD_MS : CHECK_MS);
     check->again_ms = 0;
-    if (partition == NULL || partition->epoch == 0) {
+    if (partition == NULL || partition->epoch == 0 || partition->rests
+        || (check->question == PART_REST && !is_over(remote, partition))) {
         end(check, PART_NOT_OPEN);
         return;
     }
@@ -164,16 +191,23 @@ static void question_send(struct remote *remote)
 {
     struct remote_check *check = remote->check;
     const struct replica *replica = check->partition->replica;
-    const struct span key = check->partition->keys.names[SCRIPT_KEY_PART];
+    const struct partition_keys *keys = &check->partition->keys;
+    const struct span key = keys->names[SCRIPT_KEY_PART];
     const struct image_head head =
         head_of(remote, check, replica_seq(replica), replica_time_ms(replica));
-    char epoch[12];
+    char epoch[12], seq[24], keep[24];
     check->epoch = check->partition->epoch;
     snprintf(epoch, sizeof epoch, "%u", check->epoch);
-    const struct redis_words words = check->question == PART_RELOAD
-        ? REDIS_WORDS(SPAN("EVAL"), span_from_string(partition_doubt_text), SPAN("1"), key,
-            span_from_string(epoch))
-        : comparison_ask(&check->comparison, replica_engine(replica), &head);
+    snprintf(seq, sizeof seq, "%llu", (unsigned long long)head.seq);
+    snprintf(keep, sizeof keep, "%llu", (unsigned long long)remote->config.keep_ms);
+    struct redis_words words = REDIS_WORDS(SPAN("EVAL"), span_from_string(partition_doubt_text),
+        SPAN("1"), key, span_from_string(epoch));
+    if (check->question == PART_REST)
+        words = REDIS_WORDS(SPAN("EVAL"), span_from_string(partition_rest_text), SPAN("6"),
+            keys->names[0], keys->names[1], keys->names[2], keys->names[3], keys->names[4],
+            keys->rest, span_from_string(epoch), span_from_string(seq), span_from_string(keep));
+    else if (check->question != PART_RELOAD)
+        words = comparison_ask(&check->comparison, replica_engine(replica), &head);
     const uint64_t due_ms = remote->now_ms + remote->config.timeout_ms;
     check->again_ms = remote->now_ms + AGAIN_MS;
     if (redis_client_send(remote->client, key, CHECK_TAG, due_ms, words) == STATUS_OK)
@@ -202,6 +236,7 @@ static void opening_look(struct remote *remote)
 void remote_check_turn(struct remote *remote)
 {
     struct remote_check *check = remote->check;
+    atomic_store_explicit(&check->is_any_open, remote->health.open > 0, memory_order_relaxed);
     question_take(remote);
     if (check->step == CHECK_IDLE)
         return;
@@ -236,8 +271,12 @@ static void judge(struct remote *remote, uint64_t time_ms)
     check->step = CHECK_DUE;
     comparison_judge(&check->comparison, replica_engine(check->partition->replica), &head,
         difference_note, check);
-    if (check->comparison.step == COMPARISON_OVER)
-        end(check, check->found.found == 0 ? PART_EQUAL : PART_DIFFERS);
+    if (check->comparison.step != COMPARISON_OVER)
+        return;
+    if (check->found.found > 0)
+        end(check, PART_DIFFERS);
+    else
+        end(check, is_over(remote, check->partition) ? PART_OVER : PART_EQUAL);
 }
 
 void remote_check_reached(struct remote *remote, uint64_t time_ms)
@@ -267,6 +306,13 @@ static void compared(struct remote *remote, const struct redis_value *value)
     }
 }
 
+static void rested(struct remote_check *check, const struct redis_value *value)
+{
+    const bool is_at_rest = value->kind == REDIS_KIND_NUMBER && value->number == 1;
+    check->partition->rests = is_at_rest; /* else something has come in between */
+    end(check, is_at_rest ? PART_EQUAL : PART_NOT_KNOWN);
+}
+
 void remote_check_answered(struct remote *remote, enum redis_answer answer, const struct redis_value *value)
 {
     struct remote_check *check = remote->check;
@@ -276,6 +322,8 @@ void remote_check_answered(struct remote *remote, enum redis_answer answer, cons
         return; /* once more; fenced: it is being opened by somebody, perhaps with the state that is there */
     if (check->question == PART_RELOAD)
         check->step = CHECK_OPENING;
+    else if (check->question == PART_REST)
+        rested(check, value);
     else
         compared(remote, value);
 }

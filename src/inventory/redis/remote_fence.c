@@ -3,14 +3,28 @@
  * was replaced and came back may have kept the script, but not the state; its replication id is another one
  * then (docs/redis.md#opening). Each second it is compared with the one that the opening has noted. Until
  * they agree, this process sends nothing there. It only spares proposals that would be void: the database
- * is the fence. */
+ * is the fence. And: does the partition rest (opening.h)? Then nobody has it open until something is asked
+ * of it. */
+#include "inventory/redis/opening.h"
 #include "inventory/redis/remote_parts.h"
 #include "redis/slots.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { FENCE_LOOK_MS = 1000, FENCE_FIRST_MS = 50, REDIS_VERSION_MIN = 7 };
+enum {
+    FENCE_LOOK_MS = 1000,
+    FENCE_FIRST_MS = 50,
+    FENCE_REST_MS = 10 * 1000,
+    REDIS_VERSION_MIN = 7
+};
+
+static uint32_t look_next_ms(const struct partition *partition)
+{
+    if (partition->rests)
+        return FENCE_REST_MS;
+    return partition->seen_open && !partition->doubted ? FENCE_LOOK_MS : FENCE_FIRST_MS;
+}
 
 void remote_fence_send(struct remote *remote)
 {
@@ -19,7 +33,7 @@ void remote_fence_send(struct remote *remote)
         const struct span key = partition->keys.names[SCRIPT_KEY_PART];
         if (partition->epoch == 0 || remote->now_ms < partition->fence_ms)
             continue;
-        partition->fence_ms = remote->now_ms + (partition->seen_open ? FENCE_LOOK_MS : FENCE_FIRST_MS);
+        partition->fence_ms = remote->now_ms + look_next_ms(partition);
         (void)!redis_client_send(remote->client, key, FENCE_TAG + i,
             remote->now_ms + remote->config.timeout_ms, /* not sent: the next look */
             REDIS_WORDS(SPAN("HMGET"), key, SPAN("replid"), SPAN("epoch")));
@@ -41,10 +55,25 @@ void remote_fence_answered(struct remote *remote, uint32_t index, const struct r
         return; /* nobody is there to be asked */
     snprintf(epoch, sizeof epoch, "%u", partition->epoch);
     partition->doubted = !text_is(&value->list[0], span_from_string(server->replid));
-    if (partition->doubted || !text_is(&value->list[1], span_from_string(epoch)))
+    if (!partition->doubted && text_is(&value->list[1], span_from_string(epoch))) {
+        partition->seen_open = true;
+        partition->rests = false;
+        partition->open_epoch = partition->epoch;
+    } else {
+        (void)!redis_client_send(remote->client, partition->keys.rest, REST_TAG + index,
+            remote->now_ms + remote->config.timeout_ms, PARTITION_REST_WORDS(&partition->keys));
+    }
+}
+
+void remote_rest_answered(struct remote *remote, uint32_t index, const struct redis_value *value)
+{
+    struct partition *partition = &remote->partitions[index];
+    struct partition_rest rest;
+    if (value == NULL)
         return;
-    partition->seen_open = true;
-    partition->open_epoch = partition->epoch;
+    partition_rest_read(value, &rest);
+    partition->rests = rest.epoch != 0 && rest.epoch == partition->epoch;
+    partition->seen_open |= partition->rests; /* as open as it needs to be */
 }
 
 /* What a server says about itself must fit. */

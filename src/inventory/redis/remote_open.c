@@ -91,6 +91,8 @@ static void epoch_enter(struct remote *remote, struct partition *partition, uint
     invariant(script_write(&text, partition->keys.prefix, epoch) == STATUS_OK);
     script_sha(text_span(&text), partition->sha);
     partition->epoch = epoch;
+    partition->rests = false;
+    partition->fence_ms = 0;
     parked_void(remote, partition);
 }
 

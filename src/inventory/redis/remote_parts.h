@@ -21,6 +21,7 @@ enum {
     NOTE_TAG = 1 << 20,   /* of messages, whose answers nobody looks at */
     FENCE_TAG = 1 << 21,  /* and the number of a partition: remote_fence.c */
     CHECK_TAG = 1 << 22,  /* remote_check.c; there is one at a time */
+    REST_TAG = 1 << 23,   /* as FENCE_TAG */
     AGAIN_MS = 40,        /* until an operator's command is tried again */
     NOT_KNOWN_MS = 6000,  /* whoever asked has given up by then (ASK_MS of worker/errands.h) */
     DRAIN_PER_PORT = 256, /* requests taken from one port before the next has its turn */
@@ -49,6 +50,7 @@ struct partition {
     bool doubted;        /* its master may be another one than that which was opened */
     bool seen_open;      /* once, by this process */
     uint32_t open_epoch; /* the last one that was seen open */
+    bool rests;          /* its sale is over, and nobody has it open (opening.h) */
     uint64_t fence_ms;
     bool was_equal; /* what Redis had, when it was last compared; and how far that went: */
     struct image_walk compared; /* remote_check.c */
@@ -115,6 +117,7 @@ void remote_spend_answered(struct remote *remote, struct call *call, enum redis_
 void remote_fence_send(struct remote *remote);
 void remote_informed(void *self, const struct redis_node *node, const struct redis_info *info);
 void remote_fence_answered(struct remote *remote, uint32_t index, const struct redis_value *value);
+void remote_rest_answered(struct remote *remote, uint32_t index, const struct redis_value *value);
 
 /* remote_check.c. */
 MUST_CHECK enum status remote_check_open(struct remote *remote); /* STATUS_FULL: no memory */

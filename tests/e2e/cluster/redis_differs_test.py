@@ -1,16 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Fields that somebody has changed in Redis: reconciliation finds them at whichever process it is asked, names partition,
 field and both values, and has the partition loaded anew. Real processes on PostgreSQL and Redis."""
 import json
-import os
-import subprocess
 
 from kit import databases
 
 databases.beside("postgres", "redis")
 
-from kit.cluster import Cluster  # noqa: E402
+from kit.cluster import Cluster, reconcile, redis  # noqa: E402
 from kit.harness import Buyer, equal, eventually, rule, run, true  # noqa: E402
 
 ALARM = 'stampede_alarm{name="reconcile"}'
@@ -18,22 +15,6 @@ shop = Cluster(gateways=1, workers=2, settings={"orders.grace_ms": 0, "reconcile
                                                 "inventory.tell_ms": 5000, "inventory.timeout_ms": 5000}).start()
 gateway = shop.gateways[0]
 Sold = {}
-
-
-def redis(*words):
-    host, _, port = os.environ["STAMPEDE_TEST_REDIS"].partition(":")
-    done = subprocess.run(["redis-cli", "-h", host, "-p", port, *words], capture_output=True, text=True, timeout=60)
-    equal(done.returncode, 0, done.stderr)
-    return done.stdout.split("\n")[:-1]
-
-
-def reconcile(server, *words):
-    """(exit code, report)"""
-    done = subprocess.run([server.binary, "reconcile", "--url", f"http://127.0.0.1:{server.port}", "--json", *words],
-                          capture_output=True, text=True, timeout=180,
-                          env={**os.environ, "STAMPEDE_ADMIN_KEY": server.keys["admin"]})
-    true(done.stdout, f"exit {done.returncode}: {done.stderr}")
-    return done.returncode, json.loads(done.stdout)
 
 
 def clean(server, *words):

@@ -10,7 +10,7 @@ enum { WAITS = 3, ASKS_MAX = 8 };
 /* An inventory that answers after some turns. */
 static struct {
     struct part_checks checks;
-    enum part_answer compared, reloaded;
+    enum part_answer compared, reloaded, rested;
     uint32_t differences;
     uint32_t asks, waits;
     enum part_question asked[ASKS_MAX];
@@ -27,11 +27,13 @@ static void redis_ask(struct part_checks *checks, uint32_t part, enum part_quest
 
 static enum part_answer redis_answer(struct part_checks *checks, struct part_differences *found)
 {
-    const bool reloads = redis.asked[redis.asks - 1] == PART_RELOAD;
+    const enum part_question question = redis.asked[redis.asks - 1];
     assert_ptr_equal(checks, &redis.checks);
     if (redis.waits > 0 && redis.waits-- > 0)
         return PART_WAIT;
-    const enum part_answer answer = reloads ? redis.reloaded : redis.compared;
+    const enum part_answer answer = question == PART_RELOAD ? redis.reloaded
+        : question == PART_REST                             ? redis.rested
+                                                            : redis.compared;
     if (answer != PART_DIFFERS)
         return answer;
     *found = (struct part_differences){ .found = redis.differences,
@@ -48,7 +50,7 @@ static int redis_setup(void **state)
     struct shop *shop = *state;
     memset(&redis, 0, sizeof redis);
     redis.checks.ops = &ops;
-    redis.compared = redis.reloaded = PART_EQUAL;
+    redis.compared = redis.reloaded = redis.rested = PART_EQUAL;
     shop->config.checks = &redis.checks;
     shop->reconcile = reconcile_create(&shop->arena, &shop->config);
     return 0;
@@ -132,6 +134,38 @@ static void a_finding_of_a_ticket_does_not_hide_it(void **state)
         FINDING_TICKET_DIFFERS + FINDING_REDIS);
 }
 
+static void what_is_over_is_put_to_rest_after_a_run_that_found_nothing(void **state)
+{
+    struct shop *shop = *state;
+    redis.compared = PART_OVER;
+    finds_nothing(run(shop, false));
+    assert_int_equal(redis.asks, 2);
+    assert_int_equal(redis.asked[1], PART_REST);
+    finds_nothing(run_of(shop, false, true));
+    assert_int_equal(redis.asks, 4);
+    assert_int_equal(redis.asked[3], PART_REST);
+    redis.compared = PART_EQUAL; /* it is not over any more */
+    finds_nothing(run(shop, false));
+    assert_int_equal(redis.asks, 5);
+}
+
+static void after_a_finding_nothing_is_put_to_rest(void **state)
+{
+    struct shop *shop = *state;
+    redis.compared = PART_OVER;
+    shop->orders[1].order.user++;
+    assert_int_equal(run(shop, false)->found, 1);
+    assert_int_equal(redis.asks, 1);
+}
+
+static void what_did_not_come_to_rest_is_no_finding_and_not_skipped(void **state)
+{
+    struct shop *shop = *state;
+    redis.compared = PART_OVER;
+    redis.rested = PART_NOT_KNOWN;
+    finds_nothing(run(shop, false));
+}
+
 int main(void)
 {
 #define RULE(name) cmocka_unit_test_setup_teardown(name, redis_setup, teardown)
@@ -142,6 +176,9 @@ int main(void)
         RULE(what_no_worker_has_loaded_is_not_repaired),
         RULE(what_cant_be_compared_is_skipped_and_what_is_not_open_is_not),
         RULE(a_finding_of_a_ticket_does_not_hide_it),
+        RULE(what_is_over_is_put_to_rest_after_a_run_that_found_nothing),
+        RULE(after_a_finding_nothing_is_put_to_rest),
+        RULE(what_did_not_come_to_rest_is_no_finding_and_not_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
