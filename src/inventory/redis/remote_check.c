@@ -187,30 +187,44 @@ static struct image_head head_of(
     };
 }
 
+static enum status words_send(struct remote *remote, struct redis_words words)
+{
+    const struct span key = remote->check->partition->keys.names[SCRIPT_KEY_PART];
+    return redis_client_send(
+        remote->client, key, CHECK_TAG, remote->now_ms + remote->config.timeout_ms, words);
+}
+
+/* The scripts of an opening that any process may call. */
+static enum status script_send(struct remote *remote, uint64_t seq)
+{
+    const struct partition_keys *keys = &remote->check->partition->keys;
+    char epoch[12], record[24], keep[24];
+    snprintf(epoch, sizeof epoch, "%u", remote->check->epoch);
+    snprintf(record, sizeof record, "%llu", (unsigned long long)seq);
+    snprintf(keep, sizeof keep, "%llu", (unsigned long long)remote->config.keep_ms);
+    if (remote->check->question == PART_RELOAD)
+        return words_send(remote,
+            REDIS_WORDS(SPAN("EVAL"), span_from_string(partition_doubt_text), SPAN("1"),
+                keys->names[SCRIPT_KEY_PART], span_from_string(epoch)));
+    return words_send(remote,
+        REDIS_WORDS(SPAN("EVAL"), span_from_string(partition_rest_text), SPAN("6"), keys->names[0],
+            keys->names[1], keys->names[2], keys->names[3], keys->names[4], keys->rest,
+            span_from_string(epoch), span_from_string(record), span_from_string(keep)));
+}
+
 static void question_send(struct remote *remote)
 {
     struct remote_check *check = remote->check;
     const struct replica *replica = check->partition->replica;
-    const struct partition_keys *keys = &check->partition->keys;
-    const struct span key = keys->names[SCRIPT_KEY_PART];
-    const struct image_head head =
-        head_of(remote, check, replica_seq(replica), replica_time_ms(replica));
-    char epoch[12], seq[24], keep[24];
+    const uint64_t seq = replica_seq(replica);
+    const struct image_head head = head_of(remote, check, seq, replica_time_ms(replica));
+    const bool compares = check->question <= PART_COMPARE_RECENT;
     check->epoch = check->partition->epoch;
-    snprintf(epoch, sizeof epoch, "%u", check->epoch);
-    snprintf(seq, sizeof seq, "%llu", (unsigned long long)head.seq);
-    snprintf(keep, sizeof keep, "%llu", (unsigned long long)remote->config.keep_ms);
-    struct redis_words words = REDIS_WORDS(SPAN("EVAL"), span_from_string(partition_doubt_text),
-        SPAN("1"), key, span_from_string(epoch));
-    if (check->question == PART_REST)
-        words = REDIS_WORDS(SPAN("EVAL"), span_from_string(partition_rest_text), SPAN("6"),
-            keys->names[0], keys->names[1], keys->names[2], keys->names[3], keys->names[4],
-            keys->rest, span_from_string(epoch), span_from_string(seq), span_from_string(keep));
-    else if (check->question != PART_RELOAD)
-        words = comparison_ask(&check->comparison, replica_engine(replica), &head);
-    const uint64_t due_ms = remote->now_ms + remote->config.timeout_ms;
     check->again_ms = remote->now_ms + AGAIN_MS;
-    if (redis_client_send(remote->client, key, CHECK_TAG, due_ms, words) == STATUS_OK)
+    const enum status status = compares
+        ? words_send(remote, comparison_ask(&check->comparison, replica_engine(replica), &head))
+        : script_send(remote, seq);
+    if (status == STATUS_OK)
         check->step = CHECK_SENT;
 }
 
@@ -295,9 +309,9 @@ static void compared(struct remote *remote, const struct redis_value *value)
     const struct partition *partition = check->partition;
     struct replica *replica = partition->replica;
     struct comparison *comparison = &check->comparison;
-    if (!comparison_take(comparison, replica_engine(replica), value)
+    if (partition->damaged || !comparison_take(comparison, replica_engine(replica), value)
         || comparison->epoch != partition->epoch || partition->doubted)
-        return; /* it is being opened, or of no use */
+        return; /* it is being opened, or can't be compared */
     if (comparison->seq == replica_seq(replica)) {
         judge(remote, replica_time_ms(replica));
     } else if (comparison->seq > replica_seq(replica)) {
