@@ -123,6 +123,8 @@ static uint32_t wait_ms(const struct remote *remote)
     uint64_t due_ms = redis_ms < notes_ms ? redis_ms : notes_ms;
     if (remote_news_due(remote) < due_ms)
         due_ms = remote_news_due(remote);
+    if (remote_check_due(remote) < due_ms)
+        due_ms = remote_check_due(remote);
     if (remote->parked_count > 0 && remote->parked_look_ms < due_ms)
         due_ms = remote->parked_look_ms;
     if (due_ms <= remote->now_ms)

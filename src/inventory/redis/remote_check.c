@@ -23,6 +23,7 @@ COUNTER(differences, "stampede_partition_differences_total",
     "Fields of Redis that were not what the log of their partition says.");
 
 enum {
+    PACE_MS = 2,           /* between two steps: Redis and the host have other things to do */
     CHECK_MS = 10 * 1000,  /* for a step */
     RELOAD_MS = 20 * 1000, /* until a worker has opened the partition anew */
 };
@@ -263,6 +264,11 @@ void remote_check_turn(struct remote *remote)
         question_send(remote);
 }
 
+uint64_t remote_check_due(const struct remote *remote)
+{
+    return remote->check->step == CHECK_DUE ? remote->check->again_ms : UINT64_MAX;
+}
+
 /* ---- answers ---- */
 
 static void difference_note(void *context, const char *text)
@@ -281,7 +287,7 @@ static void judge(struct remote *remote, uint64_t time_ms)
     struct remote_check *check = remote->check;
     const struct image_head head = head_of(remote, check, check->comparison.seq, time_ms);
     check->until_ms = remote->now_ms + CHECK_MS;
-    check->again_ms = 0;
+    check->again_ms = remote->now_ms + PACE_MS;
     check->step = CHECK_DUE;
     comparison_judge(&check->comparison, replica_engine(check->partition->replica), &head,
         difference_note, check);

@@ -124,6 +124,7 @@ MUST_CHECK enum status remote_check_open(struct remote *remote); /* STATUS_FULL:
 void remote_check_close(struct remote_check *check);             /* accepts NULL */
 struct part_checks *remote_checks(struct remote_check *check);
 void remote_check_turn(struct remote *remote);
+uint64_t remote_check_due(const struct remote *remote);
 void remote_check_answered(
     struct remote *remote, enum redis_answer answer, const struct redis_value *value);
 /* The record that was waited for is applied: a part of its entry is not, perhaps. */
