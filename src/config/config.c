@@ -114,6 +114,7 @@ static const struct entry entries[] = {
     NUMBER("inventory", "timeout_ms", inventory_timeout_ms, 20, 10000, "300"),
     NUMBER("inventory", "tell_ms", inventory_tell_ms, 10, 5000, "300"),
     NUMBER("inventory", "parts_max", inventory_parts_max, 1, 4096, "256", AGREED),
+    NUMBER("inventory", "keep_ms", inventory_keep_ms, 0, 31536000000, "604800000"),
     TEXT("queue", "kind", queue_kind, "journal"),
     TEXT("store", "kind", store_kind, "sqlite"),
     TEXT("store", "url", store_url, ""),

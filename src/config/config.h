@@ -92,6 +92,7 @@ struct config {
     uint64_t inventory_timeout_ms; /* for an answer of Redis */
     uint64_t inventory_tell_ms; /* a win that is not kept by then is told as one that is being decided */
     uint64_t inventory_parts_max; /* partitions that a process follows */
+    uint64_t inventory_keep_ms; /* Redis keeps so long what it has of a sale that is over; 0: for ever */
     char queue_kind[CONFIG_TEXT]; /* journal, stream or kafka */
     char store_kind[CONFIG_TEXT]; /* sqlite, postgres or mysql */
     char store_url[CONFIG_TEXT];  /* of a database server */

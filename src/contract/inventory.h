@@ -46,9 +46,11 @@ struct arrival {
     uint32_t number; /* from 0 in each sale, without gaps */
 };
 
+struct part_checks;
 struct inventory {
     const struct inventory_ops *ops;
-    const struct board *board; /* any thread; as long as the inventory is open */
+    const struct board *board;  /* any thread; as long as the inventory is open */
+    struct part_checks *checks; /* contract/part_checks.h; NULL: one machine has none */
 };
 struct inventory_ops {
     /* Before the threads run. `client` is woken when the port has answers; NULL: nobody. Asking

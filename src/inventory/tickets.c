@@ -44,6 +44,7 @@ static void row_use(struct tickets *tickets, uint64_t at, const struct ticket_ro
     *row = *from;
     row->used = 1;
     row->moved = number != at + 1;
+    tickets->keyed += row->key != 0;
     if (row->key != 0)
         slots_put(&tickets->keys, key_home(tickets, (uint32_t)at), at);
     if (row->moved) {
@@ -112,6 +113,7 @@ void tickets_forget(struct tickets *tickets, struct ticket_row *row)
 {
     invariant(row->used);
     const uint64_t at = (uint64_t)(row - tickets->rows);
+    tickets->keyed -= row->key != 0;
     if (row->key != 0)
         slots_remove(&tickets->keys, key_slot(tickets, row->key), key_home, tickets);
     if (row->moved) {
@@ -159,19 +161,20 @@ bool tickets_restore_end(struct tickets *tickets, ticket_number last, uint64_t f
 
 const char *tickets_check(const struct tickets *tickets)
 {
-    uint64_t used = 0;
+    uint64_t used = 0, keyed = 0;
     for (uint64_t i = 0; i < tickets->rows_end; i++) {
         const struct ticket_row *row = &tickets->rows[i];
         if (!row->used)
             continue;
         const ticket_number number = tickets_number(tickets, row);
         used++;
+        keyed += row->key != 0;
         if (tickets_get(tickets, number) != row)
             return "I13: two tickets have one number, or a ticket can't be found by its own";
         if (row->key != 0 && tickets_find_key(tickets, row->key) != number)
             return "I8: a ticket can't be found by its key";
     }
-    return used == tickets_used(tickets) && chain_is_whole(tickets)
+    return used == tickets_used(tickets) && keyed == tickets->keyed && chain_is_whole(tickets)
         ? NULL
-        : "free rows of tickets do not add up";
+        : "free rows of tickets, or their keys, do not add up";
 }

@@ -41,6 +41,7 @@ struct tickets {
     uint32_t *moved_number; /* by row: the number of a moved ticket, else 0 and not touched */
     struct slots numbers;   /* of moved tickets */
     uint64_t moved;         /* how many there are */
+    uint64_t keyed;         /* tickets that have a key */
     uint64_t rows_end;      /* rows below this were used */
     uint64_t free_count;
     uint64_t free_head; /* the free row to be used next, plus one; 0: none */

@@ -122,6 +122,8 @@ static bool finding_follows_from(const struct finding *finding, const struct fin
         return false;
     if (finding->code == FINDING_SUMS)
         return finding->item == other->item || finding->item == other->scope;
+    if (finding->code == FINDING_REDIS)
+        return false;
     if (finding->code >= FINDING_PAID_WITHOUT_PAYMENT)
         return finding->ticket == other->ticket || finding->code == FINDING_MONEY_TOTAL;
     return finding->code >= FINDING_SOLD && finding->code <= FINDING_UNITS
@@ -160,8 +162,8 @@ static void findings_repair(struct reconcile *reconcile)
     struct reconcile_report *report = &reconcile->report;
     for (uint32_t i = 0; i < report->count; i++) {
         struct finding *finding = &report->findings[i];
-        if (!finding_repairable((enum finding_code)finding->code))
-            continue;
+        if (!finding_repairable((enum finding_code)finding->code) || finding->code == FINDING_REDIS)
+            continue; /* that was done when it was found */
         const enum status status =
             reconcile_ops(reconcile)->repair(reconcile->config.store, finding, reconcile->now_ms);
         if (status != STATUS_OK) {
@@ -270,7 +272,7 @@ static enum status recheck_step(struct reconcile *reconcile)
 {
     bool due = false;
     if (reconcile->suspect_count == 0) {
-        reconcile->phase = PHASE_END;
+        reconcile->phase = PHASE_REDIS;
         return STATUS_OK;
     }
     const enum status status = reconcile_round_is_due(reconcile, &due);
@@ -307,6 +309,10 @@ static enum status phase_step(struct reconcile *reconcile)
             reconcile->question_count = 0;
         }
         return status == STATUS_OK ? recheck_step(reconcile) : status;
+    case PHASE_REDIS:
+        if (!reconcile_redis_step(reconcile))
+            reconcile->phase = PHASE_END;
+        return STATUS_OK;
     case PHASE_IDLE:
     case PHASE_END:
         break;
@@ -356,6 +362,8 @@ bool reconcile_begin(struct reconcile *reconcile, uint64_t now_ms, bool repair, 
     reconcile->item = (struct look_item){ 0 };
     reconcile->suspect_count = reconcile->rounds = reconcile->rest_waits = 0;
     reconcile->round_ms = 0;
+    reconcile->redis_at = 0;
+    reconcile->redis_asked = reconcile->redis_rests = false;
     reconcile->sale_told = 0;
     reconcile->payment = reconcile->captured = reconcile->accounted = 0;
     reconcile_recent_begin(reconcile);

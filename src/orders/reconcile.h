@@ -16,6 +16,7 @@
  * On many machines the logs are in the database, one for each partition, and the inventory is what this
  * process has followed of them (inventory/redis/replica.h). A position is the number of records of all
  * partitions there: where the sums agree, each partition does, because what is followed is never ahead.
+ * At the end of a run what Redis has of each partition is compared with its log (contract/part_checks.h).
  *
  * Thread: the store thread only; a turn does one slice. Memory: one arena, at create.
  * Errors: a store or inventory that is away ends the run, and the report says so. */
@@ -26,6 +27,8 @@
 #include "contract/board.h"
 #include "contract/inventory.h"
 #include "contract/reconcile.h"
+
+struct part_checks;
 
 enum {
     RECONCILE_SLICE = 512,        /* rows and questions of one turn */
@@ -58,8 +61,9 @@ struct reconcile_config {
     struct order_store *store;
     struct inventory_port *port; /* its own */
     const struct board *board;
-    uint32_t part;   /* whose inventory it is */
-    bool partitions; /* many machines: it is that of all partitions */
+    uint32_t part;              /* whose inventory it is */
+    bool partitions;            /* many machines: it is that of all partitions */
+    struct part_checks *checks; /* what Redis has of them; NULL: it is not asked */
     void (*repaired)(void *context, const struct finding *finding); /* after its commit */
     void *context;
 };

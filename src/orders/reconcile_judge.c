@@ -31,6 +31,7 @@ static const struct {
     [FINDING_REFUND_STUCK] = { "refund-stuck", false, false },
     [FINDING_REFUNDED_WITHOUT_PAYMENT] = { "refunded-without-payment", false, false },
     [FINDING_SUMS] = { "sums-differ", true, false },
+    [FINDING_REDIS] = { "redis-differs", true, false },
     [FINDING_UNANSWERED] = { "payment-unanswered", false, false },
 };
 

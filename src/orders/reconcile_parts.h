@@ -3,6 +3,7 @@
 #ifndef STAMPEDE_ORDERS_RECONCILE_PARTS_H
 #define STAMPEDE_ORDERS_RECONCILE_PARTS_H
 
+#include "contract/part_checks.h"
 #include "contract/ticket_number.h"
 #include "orders/reconcile.h"
 
@@ -15,6 +16,7 @@ enum phase {
     PHASE_COUNTERS,
     PHASE_MONEY,
     PHASE_RECHECK,
+    PHASE_REDIS,
     PHASE_END,
 };
 enum question_kind { QUESTION_TICKET, QUESTION_MARK };
@@ -44,6 +46,7 @@ struct reconcile_part {
     uint32_t part;
     ticket_number clean, reached; /* of the last order: in the last clean run; in this one, if it is */
     uint64_t clean_seq, told_seq; /* records that the database had when the run began */
+    bool is_over;                 /* PART_OVER, in this run */
 };
 
 /* Where a run has been that found nothing wrong: what came before is not looked at again. */
@@ -80,6 +83,10 @@ struct reconcile {
     bool counter_first;
     struct look_counter counter;
     uint64_t payment, payment_last, captured, accounted;
+    /* PHASE_REDIS: the partition in hand, and the first of its findings */
+    uint32_t redis_at, redis_first, redis_found;
+    enum part_question redis_question;
+    bool redis_asked, redis_rests; /* rests: nothing was found, and what is over is put to rest */
     /* recent runs */
     struct reconcile_clean clean, reached; /* of the last clean run; by this one, if it is */
     uint64_t event;
@@ -142,6 +149,9 @@ MUST_CHECK enum status reconcile_changed_next(struct reconcile *reconcile, bool 
 void reconcile_recent_begin(struct reconcile *reconcile);
 void reconcile_clean_take(struct reconcile *reconcile); /* the run has ended, whatever it found */
 void reconcile_counter_check(struct reconcile *reconcile, const struct look_counter *row);
+
+/* reconcile_redis.c: one step. False: all partitions were compared. */
+bool reconcile_redis_step(struct reconcile *reconcile);
 
 /* reconcile_sums.c: items with their users, counters, money. */
 MUST_CHECK enum status reconcile_item_next(struct reconcile *reconcile, bool *there);

@@ -76,6 +76,7 @@ static void part_add(void *context, const struct part_state *state)
         *part = (struct reconcile_part){ .part = state->part };
     }
     part->told_seq = state->seq;
+    part->is_over = false;
     part->reached = part->clean;
 }
 

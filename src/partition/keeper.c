@@ -93,6 +93,7 @@ static void parts_list(struct keeper *keeper, uint64_t now_ms)
         struct kept_part *known = part_find(keeper, part);
         if (known != NULL) {
             owned_epoch(&known->owned, keeper->listed[i].epoch, now_ms);
+            owned_listed(&known->owned, &keeper->listed[i]);
             continue;
         }
         if (keeper->count == max) {
@@ -136,8 +137,8 @@ static void leases_ask(struct keeper *keeper)
     for (uint32_t i = 0; i < keeper->count; i++) {
         struct kept_part *kept = &keeper->parts[(start + i) % keeper->count];
         const uint64_t now_ms = now_read();
-        if (kept->lease.token == 0 && keeper->takes_left == 0)
-            continue; /* after the next list */
+        if (kept->owned.phase == OWNED_RESTING || (kept->lease.token == 0 && keeper->takes_left == 0))
+            continue; /* it needs none; after the next list */
         if (now_ms >= kept->lease.due_ms)
             lease_ask(keeper, kept, now_ms);
         if (kept->lease.due_ms < keeper->leases_ms)
@@ -149,6 +150,8 @@ static void leases_ask(struct keeper *keeper)
 
 static void part_turn(struct keeper *keeper, struct kept_part *kept, bool *has_opened)
 {
+    if (kept->owned.phase == OWNED_RESTING)
+        owned_rest_look(&kept->owned, now_read());
     if (!part_lease_is_held(&kept->lease, now_read()))
         return;
     if (owned_is_to_open(&kept->owned, now_read())) {
@@ -159,6 +162,10 @@ static void part_turn(struct keeper *keeper, struct kept_part *kept, bool *has_o
     }
     if (part_lease_is_held(&kept->lease, now_read()))
         owned_turn(&kept->owned, now_read());
+    if (kept->owned.phase != OWNED_RESTING)
+        return;
+    part_lease_give(&kept->lease, &keeper->asker);
+    keeper->takes_left++;
 }
 
 static void health_note(struct keeper *keeper)

@@ -211,8 +211,8 @@ static enum redis_answer state_load(struct opener *opener, const struct opening 
 static bool state_is_there(const struct opener *opener, const struct partition_found *found)
 {
     const uint32_t old = opener->epoch;
-    return old != 0 && old != opener->void_epoch && found->shut == old && found->has_state
-        && found->seq == confirm_seq(stream_queue_confirm(opener->queue))
+    return old != 0 && old != opener->void_epoch && found->shut == old && found->doubt != old
+        && found->has_state && found->seq == confirm_seq(stream_queue_confirm(opener->queue))
         && strcmp(found->replid, opener->replid) == 0;
 }
 
@@ -226,6 +226,36 @@ static enum closing script_admit(struct opener *opener, const struct opening *op
         return step_refused(opener, "admit", answer);
     stream_queue_script(opener->queue, sha);
     return CLOSING_NONE;
+}
+
+bool opener_is_at_rest(struct opener *opener, struct part_state *state)
+{
+    const struct opener_config *config = &opener->config;
+    const struct opening opening = opening_of(opener);
+    struct partition_rest rest;
+    return partition_rest_look(&opening, &rest) == REDIS_ANSWER_OK && rest.epoch != 0
+        && config->store->ops->cluster->part(config->store, config->part, state) == STATUS_OK
+        && state->epoch == rest.epoch && state->seq == rest.seq;
+}
+
+bool opener_has_no_rest(struct opener *opener)
+{
+    const struct opening opening = opening_of(opener);
+    struct partition_rest rest;
+    return partition_rest_look(&opening, &rest) == REDIS_ANSWER_OK && rest.epoch == 0;
+}
+
+enum closing opener_fenced(struct opener *opener)
+{
+    const struct opening opening = opening_of(opener);
+    struct partition_found found;
+    struct partition_rest rest;
+    if (partition_rest_look(&opening, &rest) == REDIS_ANSWER_OK && rest.epoch == opener->epoch)
+        return opener_refuse(opener, CLOSING_AT_REST, "its sale is over");
+    if (partition_look(&opening, &found) == REDIS_ANSWER_OK && found.doubt == opener->epoch)
+        return opener_refuse(opener, CLOSING_STATE_DIFFERS,
+            "reconciliation found another state in Redis than the log has: it is loaded anew");
+    return opener_refuse(opener, CLOSING_STATE_LOST, "Redis has another epoch or no state");
 }
 
 enum closing opener_finish(struct opener *opener)

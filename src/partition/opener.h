@@ -4,7 +4,8 @@
  *
  *   opener_start     rebuilds the engine from the database; shuts the epoch that runs in Redis
  *   (the owner)      writes what the stream still has of that epoch, by `writer`, until there is nothing left
- *   opener_finish    raises the epoch in the database, loads the state unless Redis has it, admits the script
+ *   opener_finish    raises the epoch in the database, loads the state unless Redis has it (and nobody has
+ *                    found that it differs), admits the script
  *
  * After a failure the owner calls opener_close and begins again. What is remembered over tries:
  *   raised     an epoch that this process has raised and never admitted is used again: there are only
@@ -23,6 +24,7 @@
 
 struct engine_config;
 struct order_store;
+struct part_state;
 struct redis_caller;
 struct ticket_queue;
 
@@ -37,7 +39,9 @@ struct ticket_queue;
     X(STREAM_DAMAGED, "stream-damaged") /* a record is missing or can't be read */ \
     X(SCRIPT_LOST, "script-lost")       /* the server does not have the script any more */ \
     X(STATE_LOST, "state-lost") /* Redis has another epoch, nothing, or less than the database */ \
-    X(OTHER_SERVER, "other-server") /* another master, or the same one started again */
+    X(OTHER_SERVER, "other-server")   /* another master, or the same one started again */ \
+    X(AT_REST, "at-rest")             /* no trouble: its sale is over, and it was put to rest */ \
+    X(STATE_DIFFERS, "state-differs") /* reconciliation found that Redis has another state */
 enum closing {
     CLOSING_NONE,
 #define CLOSING_VALUE(name, label) CLOSING_##name,
@@ -76,6 +80,11 @@ void opener_init(struct opener *opener, const struct opener_config *config);
 MUST_CHECK enum closing opener_start(struct opener *opener, bool *drains);
 MUST_CHECK enum closing opener_finish(struct opener *opener);
 void opener_close(struct opener *opener); /* accepts one that is closed */
+/* Is it at rest (inventory/redis/opening.h)? Then *state is where. Nobody knows: no. */
+bool opener_is_at_rest(struct opener *opener, struct part_state *state);
+bool opener_has_no_rest(struct opener *opener); /* Redis has no mark of a rest; false also: nobody knows */
+/* Redis refuses the epoch. Why, as far as Redis knows? */
+enum closing opener_fenced(struct opener *opener);
 /* What the master of the partition tells about itself; NULL: it is not connected. */
 const struct redis_info *opener_server(const struct opener *opener);
 /* Notes the words, and answers the closing. */

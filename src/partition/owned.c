@@ -68,14 +68,15 @@ void owned_let_go(struct owned *owned)
         alarm_tell(owned, NULL);
 }
 
-/* A server that is away may be replaced at any moment, and a try that does not reach it costs no epoch. */
+/* A server that is away may be replaced at any moment, and a try that does not reach it costs no epoch. What
+ * reconciliation asks for is no trouble that comes back by itself. */
 static uint32_t pause_next(const struct owned *owned, enum closing closing, uint64_t now_ms)
 {
     const bool was_calm = owned->phase == OWNED_OPEN && now_ms - owned->opened_ms > OWNED_CALM_MS;
     const uint32_t most = owned->opener.epoch >= OWNED_EPOCHS_LATE ? OWNED_PAUSE_MS_LATE
         : closing == CLOSING_REDIS_AWAY                            ? OWNED_PAUSE_MS_AWAY
                                                                    : OWNED_PAUSE_MS_MAX;
-    if (owned->pause_ms == 0 || was_calm)
+    if (owned->pause_ms == 0 || was_calm || closing == CLOSING_STATE_DIFFERS)
         return OWNED_PAUSE_MS_MIN;
     return owned->pause_ms < most / 2 ? 2 * owned->pause_ms : most;
 }
@@ -177,9 +178,24 @@ static void open_finish(struct owned *owned, uint64_t now_ms)
         alarm_tell(owned, NULL);
 }
 
+static void rest_begin(struct owned *owned, uint64_t now_ms)
+{
+    log_info("partition", "at rest part=%u epoch=%u seq=%" PRIu64, owned->opener.config.part,
+        owned->rest.epoch, owned->rest.seq);
+    owned->phase = OWNED_RESTING;
+    owned->pause_ms = 0;
+    owned->due_ms = now_ms + OWNED_REST_MS;
+    if (owned->is_alarmed)
+        alarm_tell(owned, NULL);
+}
+
 static void open_start(struct owned *owned, uint64_t now_ms)
 {
     bool drains;
+    if (opener_is_at_rest(&owned->opener, &owned->rest)) {
+        rest_begin(owned, now_ms);
+        return;
+    }
     const enum closing closing = opener_start(&owned->opener, &drains);
     if (closing != CLOSING_NONE) {
         close_for(owned, closing, now_ms);
@@ -217,7 +233,7 @@ static enum closing redis_judge(struct owned *owned)
     if (told == REDIS_ANSWER_NOSCRIPT)
         return opener_refuse(opener, CLOSING_SCRIPT_LOST, "Redis does not have the script any more");
     if (told == REDIS_ANSWER_FENCED)
-        return opener_refuse(opener, CLOSING_STATE_LOST, "Redis has another epoch or no state");
+        return opener_fenced(opener);
     if (told == REDIS_ANSWER_REFUSED)
         return opener_refuse(opener, CLOSING_STATE_LOST, "Redis has fewer records than the database");
     return CLOSING_NONE;
@@ -246,10 +262,14 @@ static void follow(struct owned *owned, uint64_t now_ms)
         owned->tell_ms = now_ms + OWNED_TELL_MS;
     }
     const enum closing closing = redis_judge(owned);
-    if (closing != CLOSING_NONE)
+    if (closing == CLOSING_AT_REST) {
+        metric_add(&closings[closing], 1);
+        forget(owned); /* the next turn finds it so, if the database has not gone on */
+    } else if (closing != CLOSING_NONE) {
         close_for(owned, closing, now_ms);
-    else
+    } else {
         owned->due_ms = now_ms + wait_next(owned, &progress);
+    }
 }
 
 void owned_epoch(struct owned *owned, uint32_t epoch, uint64_t now_ms)
@@ -260,6 +280,22 @@ void owned_epoch(struct owned *owned, uint32_t epoch, uint64_t now_ms)
         opener_refuse(&owned->opener, CLOSING_FENCED, "the database is at epoch %u", epoch), now_ms);
 }
 
+void owned_listed(struct owned *owned, const struct part_state *state)
+{
+    if (owned->phase == OWNED_RESTING
+        && (state->epoch != owned->rest.epoch || state->seq != owned->rest.seq))
+        forget(owned);
+}
+
+void owned_rest_look(struct owned *owned, uint64_t now_ms)
+{
+    if (now_ms < owned->due_ms || opener_server(&owned->opener) == NULL)
+        return;
+    owned->due_ms = now_ms + OWNED_REST_MS;
+    if (opener_has_no_rest(&owned->opener))
+        forget(owned);
+}
+
 void owned_look(struct owned *owned)
 {
     if (owned->phase == OWNED_OPEN && owned->idle_ms > 0)
@@ -268,7 +304,7 @@ void owned_look(struct owned *owned)
 
 void owned_turn(struct owned *owned, uint64_t now_ms)
 {
-    if (now_ms < owned->due_ms)
+    if (now_ms < owned->due_ms || owned->phase == OWNED_RESTING)
         return;
     if (opener_server(&owned->opener) == NULL) {
         owned->is_redis_away = true;
@@ -279,6 +315,7 @@ void owned_turn(struct owned *owned, uint64_t now_ms)
         [OWNED_CLOSED] = open_start,
         [OWNED_DRAINING] = drain,
         [OWNED_OPEN] = follow,
+        [OWNED_RESTING] = NULL,
     };
     steps[owned->phase](owned, now_ms);
 }
@@ -287,7 +324,8 @@ void owned_last(struct owned *owned, uint64_t until_ms)
 {
     struct order_writer_progress progress;
     uint64_t now_ms = clock_monotonic_ns() / 1000000;
-    if (owned->phase == OWNED_CLOSED || opener_server(&owned->opener) == NULL)
+    if (owned->phase == OWNED_CLOSED || owned->phase == OWNED_RESTING
+        || opener_server(&owned->opener) == NULL)
         return;
     order_writer_hurry(owned->opener.writer, true);
     do {

@@ -9,11 +9,14 @@
  * channel: "<part> <seq>". A note may be lost. Each second the script is told how far the database is, which
  * shows whether script and state are still there; and the master must be the one that was opened.
  * A database that can't be written is no trouble: the order writer waits for it.
+ * RESTING instead of an opening: the partition's sale is over, and it was put to rest. Nothing is done, and
+ * no lease is needed, until the database has another epoch or record.
  *
  * Thread: the keeper's. Memory: as partition/opener.h. Time: monotonic, ms. */
 #ifndef STAMPEDE_PARTITION_OWNED_H
 #define STAMPEDE_PARTITION_OWNED_H
 
+#include "contract/cluster_store.h"
 #include "partition/opener.h"
 
 enum {
@@ -26,9 +29,10 @@ enum {
     OWNED_TELL_MS = 1000,
     OWNED_AWAY_MS = 50,     /* between two looks for a server that is not connected */
     OWNED_IDLE_MS_MAX = 40, /* between two reads of a stream that has nothing new */
+    OWNED_REST_MS = 5000,   /* between two looks whether Redis still knows that it rests */
 };
 
-enum owned_phase { OWNED_CLOSED, OWNED_DRAINING, OWNED_OPEN };
+enum owned_phase { OWNED_CLOSED, OWNED_DRAINING, OWNED_OPEN, OWNED_RESTING };
 
 typedef void owned_alarm(void *context, uint32_t part, const char *what);
 
@@ -40,6 +44,7 @@ struct owned {
     uint64_t opened_ms, tell_ms; /* since when it is open; when the script is told next */
     uint32_t pause_ms, idle_ms;  /* the last ones */
     bool is_redis_away, is_alarmed;
+    struct part_state rest;     /* OWNED_RESTING: where the database was */
     uint64_t lag;               /* of the last turn */
     uint64_t seen_seq, seen_ms; /* a record that waits, and since when; 0: none */
 };
@@ -51,6 +56,10 @@ void owned_look(struct owned *owned); /* its stream may have something new */
 /* The database is at this epoch. A later one than ours: gateways call another script by now, so that nothing
  * would come any more that could be refused. */
 void owned_epoch(struct owned *owned, uint32_t epoch, uint64_t now_ms);
+/* At rest: is it to be opened after all? By what the list says of it; and because Redis has lost the mark, so
+ * that nobody else would know. */
+void owned_listed(struct owned *owned, const struct part_state *state);
+void owned_rest_look(struct owned *owned, uint64_t now_ms);
 /* A turn would start to open it, which takes long. */
 bool owned_is_to_open(const struct owned *owned, uint64_t now_ms);
 /* Writes what the stream has, until nothing is left, it can't be written now, or the time is over. */

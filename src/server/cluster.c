@@ -216,6 +216,8 @@ static enum status remote_start(struct cluster *cluster, const struct config *co
         .parts_max = (uint32_t)config->inventory_parts_max,
         .tell_ms = (uint32_t)config->inventory_tell_ms,
         .timeout_ms = (uint32_t)config->inventory_timeout_ms,
+        .lag_max = config->lag_max,
+        .keep_ms = config->inventory_keep_ms,
         .process = cluster->member.process,
         .changed = order_changed,
         .changes_end = changes_end,

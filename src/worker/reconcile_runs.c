@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "config/admin_keys.h"
 #include "contract/order_store.h"
+#include "contract/part_checks.h"
 #include "orders/reconcile.h"
 #include "worker/alarms.h"
 #include "worker/catalog_updates.h"
@@ -15,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { AFTER_SALE_MS = 60000, LOOK_MS = 1000, SLICE_PAUSE_MS = 1 };
+enum { AFTER_SALE_MS = 60000, REST_MS = 10 * 60 * 1000, LOOK_MS = 1000, SLICE_PAUSE_MS = 1 };
 
 /* When reconciliation runs by itself, and for whom it runs now. */
 struct reconcile_runs {
@@ -75,6 +76,13 @@ static void report_take(const struct reconcile_runs *runs, uint64_t now_ms)
     alarm_set(ALARM_RECONCILE, left > 0, now_ms, "%u findings: stampede reconcile", left);
 }
 
+/* No sale is open, and Redis has partitions: the next run may put them to rest. */
+static bool rest_is_due(const struct reconcile_runs *runs, bool open)
+{
+    struct part_checks *checks = runs->config.checks;
+    return !open && runs->next_ms == UINT64_MAX && checks != NULL && checks->ops->is_any_open(checks);
+}
+
 static void schedule_look(struct reconcile_runs *runs, uint64_t now_ms)
 {
     const uint64_t interval_ms = runs->config.interval_ms;
@@ -93,6 +101,8 @@ static void schedule_look(struct reconcile_runs *runs, uint64_t now_ms)
         runs->next_ms = now_ms + AFTER_SALE_MS;
     else if (open && runs->next_ms == UINT64_MAX)
         runs->next_ms = now_ms + interval_ms;
+    if (rest_is_due(runs, open))
+        runs->next_ms = now_ms + REST_MS;
     runs->looked = true;
     runs->sales_over = over;
     if (now_ms < runs->next_ms)
@@ -129,6 +139,7 @@ struct reconcile_runs *reconcile_runs_open(
             .port = config->port,
             .board = config->board,
             .partitions = config->partitions,
+            .checks = config->checks,
             .repaired = repaired,
             .context = runs });
     *task = (struct task){ .name = "reconcile", .self = runs, .turn = runs_turn, .rests = true };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/reconcile_runs.h: when reconciliation runs (orders/reconcile.h), and what follows from its
  * report. By itself: every reconcile.interval_ms while a sale is open, and once a minute after a
- * sale is over.
+ * sale is over. On many machines also every ten minutes while partitions are open in Redis and no sale is.
  * Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_RECONCILE_RUNS_H
 #define STAMPEDE_WORKER_RECONCILE_RUNS_H
@@ -15,6 +15,7 @@ struct board;
 struct catalog_updates;
 struct inventory_port;
 struct order_store;
+struct part_checks;
 struct reconcile_report;
 struct returns;
 struct task;
@@ -25,7 +26,8 @@ struct reconcile_runs_config {
     struct order_store *store;
     struct inventory_port *port; /* its own */
     const struct board *board;
-    bool partitions;         /* many machines */
+    bool partitions; /* many machines: */
+    struct part_checks *checks;
     struct returns *returns; /* what a repair has left to do */
     struct catalog_updates *updates;
 };

@@ -262,6 +262,7 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .port = config->reconcile_port,
             .board = config->inventory->board,
             .partitions = config->leads != LEADS_ALWAYS,
+            .checks = config->inventory->checks,
             .returns = worker->returns,
             .updates = worker->catalog },
         &worker->tasks[TASK_RECONCILE]);

@@ -63,7 +63,7 @@ static struct keeper_config config_make(
         .data_id = shop->data_id,
         .engine = parts_engine,
         .holder = holder,
-        .lag_max = 100000,
+        .lag_max = KEPT_LAG_MAX,
         .timeout_ms = 5000,
         .lease_ms = lease_ms,
         .parts_max = 16 };

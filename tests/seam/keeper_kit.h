@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-enum { LEASE_MS = 600, PATIENCE_MS = 60 * 1000 };
+enum { LEASE_MS = 600, PATIENCE_MS = 60 * 1000, KEPT_LAG_MAX = 100000 };
 
 uint64_t kit_now_ms(void);
 bool kit_still(uint64_t since_ms, const char *what); /* a failed test after a minute */

@@ -170,3 +170,12 @@ uint16_t redis_kit_port(const char *addresses, uint32_t index)
     assert_true(index < count);
     return nodes[index].port;
 }
+
+const char *redis_kit_address(void)
+{
+    const char *address = getenv("STAMPEDE_TEST_REDIS");
+    if (address != NULL)
+        return address;
+    fputs("run by tools/with-redis\n", stderr);
+    exit(1);
+}

@@ -52,6 +52,7 @@ enum status redis_kit_send(
 /* By a connection of its own: the reply as a text. An error fails the test. */
 void redis_kit_order(uint16_t port, char out[REDIS_KIT_TEXT_MAX], const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+const char *redis_kit_address(void); /* of the server beside this program, or it ends */
 uint16_t redis_kit_port(const char *addresses, uint32_t index);
 
 #endif

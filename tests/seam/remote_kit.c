@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/seam/remote_kit.h"
 
+#include "base/log.h"
 #include "contract/cluster_store.h"
 #include "store/sqlite/sqlite.h"
 
@@ -65,6 +66,7 @@ void remote_kit_open(struct remote_kit *kit, const char *addresses)
             .parts_max = 8,
             .tell_ms = KIT_LONG_MS,
             .timeout_ms = KIT_LONG_MS / 2,
+            .lag_max = KEPT_LAG_MAX,
             .process = 100 + i,
             .given_ms = &kit->given_ms,
             .changed = changed,
@@ -82,6 +84,34 @@ void remote_kit_close(struct remote_kit *kit)
     kept_stop(&kit->worker);
     parts_close(&kit->shop);
     place_remove(&kit->place);
+}
+
+int remote_kit_setup(void **state, const char *addresses)
+{
+    struct remote_kit *kit = test_calloc(1, sizeof *kit);
+    log_level_set(LOG_ERROR + 1);
+    remote_kit_open(kit, addresses);
+    kit_part_want(kit, KIT_PART);
+    *state = kit;
+    return 0;
+}
+
+int remote_kit_teardown(void **state)
+{
+    struct remote_kit *kit = *state;
+    remote_kit_close(kit);
+    test_free(kit);
+    return 0;
+}
+
+struct process *remote_kit_sale_open(struct remote_kit *kit, uint32_t units)
+{
+    struct process *process = kit_process(kit, 0);
+    kit_keeper_start(kit, 7, 1);
+    process_open(process);
+    KIT_UNTIL(kit, remote_health(process->remote).open == 1);
+    remote_kit_sale(process, units);
+    return process;
 }
 
 void kit_keeper_start(struct remote_kit *kit, uint64_t holder, uint32_t parts)

@@ -54,6 +54,11 @@ struct remote_kit {
 /* Database and shop; nothing runs. */
 void remote_kit_open(struct remote_kit *kit, const char *addresses);
 void remote_kit_close(struct remote_kit *kit);
+/* For a group of tests: *state is a kit whose partition is wanted. */
+int remote_kit_setup(void **state, const char *addresses);
+int remote_kit_teardown(void **state);
+/* A keeper, and process 0 with a sale of a few units. */
+struct process *remote_kit_sale_open(struct remote_kit *kit, uint32_t units);
 /* A keeper, until kept_stop(&kit->worker). Answers when this many partitions are open. */
 void kit_keeper_start(struct remote_kit *kit, uint64_t holder, uint32_t parts);
 void kit_part_want(struct remote_kit *kit, uint32_t part);

@@ -95,40 +95,16 @@ static uint64_t proposed_seq(struct remote_kit *kit)
 
 static int setup(void **state)
 {
-    struct remote_kit *kit = test_calloc(1, sizeof *kit);
-    log_level_set(LOG_ERROR + 1);
-    remote_kit_open(kit, address);
-    kit_part_want(kit, KIT_PART);
-    *state = kit;
-    return 0;
+    return remote_kit_setup(state, address);
 }
 
-/* One process, and a sale of a few units. */
-static struct process *sale_open(struct remote_kit *kit, uint32_t units)
-{
-    struct process *process = kit_process(kit, 0);
-    kit_keeper_start(kit, 7, 1);
-    process_open(process);
-    KIT_UNTIL(kit, remote_health(process->remote).open == 1);
-    remote_kit_sale(process, units);
-    return process;
-}
-
-/* The same, and nobody confirms what is proposed from now on. */
+/* One process and a sale, and nobody confirms what is proposed from now on. */
 static struct process *stopped_open(struct remote_kit *kit, uint32_t tell_ms)
 {
     kit_process(kit, 0)->config.tell_ms = tell_ms;
-    struct process *process = sale_open(kit, UNITS);
+    struct process *process = remote_kit_sale_open(kit, UNITS);
     kept_stop(&kit->worker);
     return process;
-}
-
-static int teardown(void **state)
-{
-    struct remote_kit *kit = *state;
-    remote_kit_close(kit);
-    test_free(kit);
-    return 0;
 }
 
 /* ---- told is kept ---- */
@@ -136,7 +112,7 @@ static int teardown(void **state)
 static void a_win_is_told_when_the_database_has_it_and_not_before(void **state)
 {
     struct remote_kit *kit = *state;
-    struct process *process = sale_open(kit, UNITS);
+    struct process *process = remote_kit_sale_open(kit, UNITS);
     const struct command command = kit_reserve(ANNA, 1);
     sqlite3 *database;
     assert_int_equal(sqlite3_open(kit->place.path, &database), SQLITE_OK);
@@ -298,7 +274,7 @@ static void no_answer_in_time_is_unavailable_and_the_same_key_finds_the_win(void
 {
     struct remote_kit *kit = *state;
     kit_process(kit, 0)->config.timeout_ms = 500;
-    struct process *process = sale_open(kit, UNITS);
+    struct process *process = remote_kit_sale_open(kit, UNITS);
     char id[REDIS_KIT_TEXT_MAX];
     redis_kit_order(redis_kit_port(address, 0), id,
         "EVAL return(redis.call('INFO','server'):match('process_id:([0-9]+)')) 0");
@@ -328,7 +304,7 @@ static void more_purchases_than_a_call_takes_are_each_answered_once(void **state
     enum { MANY = 3 * SCRIPT_PURCHASES_MAX + 9 };
     struct remote_kit *kit = *state;
     kit_process(kit, 0)->config.ring_slots = 256;
-    struct process *process = sale_open(kit, MANY - 5);
+    struct process *process = remote_kit_sale_open(kit, MANY - 5);
     uint64_t tags[MANY];
     uint32_t won = 0;
     for (uint32_t i = 0; i < MANY; i++) {
@@ -406,7 +382,7 @@ static void a_master_that_was_not_opened_gets_no_purchases(void **state)
 {
     struct remote_kit *kit = *state;
     kit_process(kit, 0)->config.tell_ms = SOON_MS;
-    struct process *process = sale_open(kit, 1000);
+    struct process *process = remote_kit_sale_open(kit, 1000);
     const struct span part = kit->shop.keys.names[SCRIPT_KEY_PART];
     char id[REDIS_KIT_TEXT_MAX];
     redis_kit_order(redis_kit_port(address, 0), id, "HGET %s replid", part.data);
@@ -433,7 +409,7 @@ static uint32_t heard(const struct process *process, ticket_number ticket, user_
 static void processes_see_each_others_wins_and_arrivals(void **state)
 {
     struct remote_kit *kit = *state;
-    struct process *first = sale_open(kit, UNITS), *second = kit_process(kit, 1);
+    struct process *first = remote_kit_sale_open(kit, UNITS), *second = kit_process(kit, 1);
     const struct command enter = { .type = COMMAND_ARRIVE, .arrive = { .sale = 1, .user = CLEO } };
     uint32_t number = 99;
     process_open(second);
@@ -474,7 +450,7 @@ static void an_order_that_one_process_moved_is_told_to_the_others(void **state)
 static void an_entry_that_is_damaged_closes_the_partition_in_this_process(void **state)
 {
     struct remote_kit *kit = *state;
-    struct process *first = sale_open(kit, UNITS), *second = kit_process(kit, 1);
+    struct process *first = remote_kit_sale_open(kit, UNITS), *second = kit_process(kit, 1);
     second->is_deaf = true;
     second->config.tell_ms = SOON_MS;
     process_open(second);
@@ -512,7 +488,7 @@ static void a_master_with_too_little_memory_for_the_tickets_is_told(void **state
     struct process *second = kit_process(kit, 1);
     const uint16_t port = redis_kit_port(address, 0);
     char answer[REDIS_KIT_TEXT_MAX];
-    (void)sale_open(kit, MANY);
+    (void)remote_kit_sale_open(kit, MANY);
     process_open(second);
     KIT_UNTIL(kit, remote_health(second->remote).open == 1);
     assert_int_equal(remote_health(second->remote).wrong, REMOTE_REDIS_FITS); /* it has no bound */
@@ -535,13 +511,13 @@ static void a_master_whose_clock_is_apart_from_ours_is_told(void **state)
     enum { AHEAD_MS = 50 * 1000, SLOW_MS = 10 * 1000 };
     struct remote_kit *kit = *state;
     clock_start(clock_wall_ms() + AHEAD_MS);
-    struct process *process = sale_open(kit, UNITS);
+    struct process *process = remote_kit_sale_open(kit, UNITS);
     KIT_UNTIL(kit, remote_health(process->remote).redis_apart_ms < SLOW_MS - AHEAD_MS);
     assert_true(remote_health(process->remote).redis_apart_ms >= -AHEAD_MS - 1);
     clock_start(0);
 }
 
-#define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define RULE(name) cmocka_unit_test_setup_teardown(name, setup, remote_kit_teardown)
 
 int main(void)
 {
@@ -565,10 +541,6 @@ int main(void)
         RULE(a_master_whose_clock_is_apart_from_ours_is_told),
     };
     clock_start(0);
-    address = getenv("STAMPEDE_TEST_REDIS");
-    if (address == NULL) {
-        fputs("run by tools/with-redis\n", stderr);
-        return 1;
-    }
+    address = redis_kit_address();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,13 +100,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    remote_kit_close(*state);
-    test_free(*state);
-    return 0;
-}
-
 static struct process *process_start(struct remote_kit *kit, uint32_t index)
 {
     struct process *process = kit_process(kit, index);
@@ -356,7 +349,7 @@ static void a_unit_that_somebody_elsewhere_waits_for_goes_to_nobody_else(void **
     units_balance(kit, process, UNITS);
 }
 
-#define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define RULE(name) cmocka_unit_test_setup_teardown(name, setup, remote_kit_teardown)
 
 int main(void)
 {

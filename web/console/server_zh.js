@@ -301,6 +301,7 @@ export const FINDINGS = {
     'refund-stuck': '退款受阻',
     'refunded-without-payment': '已退款但无付款',
     'sums-differ': '合计不同',
+    'redis-differs': 'Redis 与日志不一致',
     'payment-unanswered': '付款未获答复',
 };
 

@@ -8,11 +8,12 @@
 #include "inventory/redis/script.h"
 
 struct partition_keys {
-    char bytes[SCRIPT_KEYS + 3][SCRIPT_PREFIX_MAX + 10];
+    char bytes[SCRIPT_KEYS + 4][SCRIPT_PREFIX_MAX + 10];
     struct span prefix;
     struct span names[SCRIPT_KEYS]; /* by enum script_key */
     /* Channels: gateways say that something was proposed, the worker that something was kept. */
     struct span proposed, notes;
+    struct span rest; /* a hash with the mark of a partition at rest (opening.h) */
 };
 
 void partition_keys_make(struct partition_keys *keys, uint64_t data_id, uint32_t part);

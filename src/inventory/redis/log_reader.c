@@ -15,6 +15,12 @@ struct followed {
     uint64_t last_entry;    /* the first number of the last entry that was read */
 };
 
+/* A partition that a worker is to open. */
+struct want {
+    uint32_t part;
+    uint32_t epoch; /* not 0: it is at rest at this one */
+};
+
 struct log_reader {
     struct log_reader_config config;
     struct wake wake;
@@ -28,7 +34,7 @@ struct log_reader {
     pthread_mutex_t lock;
     struct log_piece *first, **end;
     uint32_t pieces;
-    uint32_t wants[LOG_WANTS_MAX];
+    struct want wants[LOG_WANTS_MAX];
     uint32_t want_count;
 };
 
@@ -154,22 +160,33 @@ static enum status part_read(struct log_reader *reader, const struct part_state 
     return status;
 }
 
+static enum status want_write(struct order_store *store, const struct want *want)
+{
+    if (want->epoch == 0)
+        return store->ops->cluster->part_want(store, want->part);
+    const enum status status = store->ops->cluster->epoch_raise(store, want->part, want->epoch);
+    if (status == STATUS_BAD_INPUT)
+        log_error("inventory", "partition %u has no epoch left", want->part);
+    /* Somebody else was quicker, or it was done and the answer was lost: it is raised. */
+    return status == STATUS_CONFLICT || status == STATUS_BAD_INPUT ? STATUS_OK : status;
+}
+
 static enum status wants_write(struct log_reader *reader)
 {
-    struct order_store *store = reader->config.store;
     enum status status = STATUS_OK;
     for (;;) {
         pthread_mutex_lock(&reader->lock);
-        const uint32_t part = reader->want_count > 0 ? reader->wants[reader->want_count - 1] : 0;
+        const struct want want =
+            reader->want_count > 0 ? reader->wants[reader->want_count - 1] : (struct want){ 0 };
         pthread_mutex_unlock(&reader->lock);
-        if (part == 0)
+        if (want.part == 0)
             return STATUS_OK;
-        status = store->ops->cluster->part_want(store, part);
+        status = want_write(reader->config.store, &want);
         if (status != STATUS_OK)
             return status;
         pthread_mutex_lock(&reader->lock); /* others only add */
         for (uint32_t i = 0; i < reader->want_count; i++)
-            if (reader->wants[i] == part)
+            if (reader->wants[i].part == want.part)
                 reader->wants[i] = reader->wants[--reader->want_count];
         pthread_mutex_unlock(&reader->lock);
     }
@@ -224,19 +241,29 @@ void log_reader_look(struct log_reader *reader)
     wake_signal(&reader->wake);
 }
 
-bool log_reader_want(struct log_reader *reader, uint32_t part)
+static bool want_add(struct log_reader *reader, struct want want)
 {
     bool there = false;
     pthread_mutex_lock(&reader->lock);
     for (uint32_t i = 0; i < reader->want_count; i++)
-        there |= reader->wants[i] == part;
+        there |= reader->wants[i].part == want.part;
     if (!there && reader->want_count < LOG_WANTS_MAX) {
-        reader->wants[reader->want_count++] = part;
+        reader->wants[reader->want_count++] = want;
         there = true;
     }
     pthread_mutex_unlock(&reader->lock);
     wake_signal(&reader->wake);
     return there;
+}
+
+bool log_reader_want(struct log_reader *reader, uint32_t part)
+{
+    return want_add(reader, (struct want){ part, 0 });
+}
+
+bool log_reader_rouse(struct log_reader *reader, uint32_t part, uint32_t epoch)
+{
+    return want_add(reader, (struct want){ part, epoch });
 }
 
 bool log_reader_is_away(const struct log_reader *reader)

@@ -45,6 +45,8 @@ MUST_CHECK enum status log_reader_turn(struct log_reader *reader);
 void log_reader_look(struct log_reader *reader); /* there may be something new */
 /* A worker is to open this partition. False: too many are wanted at once. */
 bool log_reader_want(struct log_reader *reader, uint32_t part);
+/* The partition is at rest at this epoch, and is needed: its epoch is raised, which workers see. */
+bool log_reader_rouse(struct log_reader *reader, uint32_t part, uint32_t epoch);
 bool log_reader_is_away(const struct log_reader *reader);
 
 /* The host: all pieces that are there, in their order; NULL: none. They are its own to free. */

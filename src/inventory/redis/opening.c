@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps are small scripts by EVAL, which compare the epoch and write in one go. The fields `open`,
- * `shut` and `replid` of the first hash are theirs; the script of purchases does not look at them. */
+ * `shut`, `doubt` and `replid` of the first hash are theirs; purchases do not look at them. */
 #include "inventory/redis/opening.h"
 
 #include "inventory/redis/image.h"
@@ -29,8 +29,22 @@ static const char clear_text[] =
 static const char put_text[] =
     ONLY_IF_OPEN "local pairs = {} for i = 2, #ARGV do pairs[i - 1] = ARGV[i] end "
                  "redis.call('hset', KEYS[2], unpack(pairs)) return 1";
+const char partition_doubt_text[] =
+    "if redis.call('hget', KEYS[1], 'doubt') == ARGV[1] then return 1 end "
+    "if redis.call('hget', KEYS[1], 'epoch') ~= ARGV[1] then "
+    "return redis.error_reply('FENCED another epoch') end "
+    "redis.call('hset', KEYS[1], 'epoch', '0', 'shut', ARGV[1], 'doubt', ARGV[1]) return 1";
+/* KEYS[6] is the mark of a partition at rest, ARGV[2] its last record, ARGV[3] the time (ms) that is left. */
+const char partition_rest_text[] =
+    "if redis.call('hget', KEYS[1], 'epoch') ~= ARGV[1] then "
+    "return redis.error_reply('FENCED another epoch') end "
+    "if string.match(redis.call('hget', KEYS[1], 'head'), '^%d+') ~= ARGV[2] then return 0 end "
+    "redis.call('hset', KEYS[1], 'epoch', '0', 'shut', ARGV[1]) "
+    "for i = 1, 5 do redis.call('pexpire', KEYS[i], ARGV[3]) end "
+    "redis.call('hset', KEYS[6], 'rest', ARGV[1] .. ' ' .. ARGV[2]) return 1";
 static const char admit_text[] =
-    ONLY_IF_OPEN "redis.call('hdel', KEYS[1], 'shut') "
+    ONLY_IF_OPEN "for i = 1, 5 do redis.call('persist', KEYS[i]) end redis.call('unlink', KEYS[6]) "
+                 "redis.call('hdel', KEYS[1], 'shut') "
                  "redis.call('hset', KEYS[1], 'epoch', ARGV[1], 'replid', ARGV[2]) return 1";
 
 static struct span number_text(uint32_t number, char out[NUMBER_BYTES])
@@ -44,25 +58,24 @@ static struct span part_key(const struct opening *opening)
     return opening->keys->names[SCRIPT_KEY_PART];
 }
 
-/* A step that has the first hash, the epoch, and perhaps a text. */
-static enum redis_answer step(
-    const struct opening *opening, const char *script, uint32_t epoch, const char *text)
+/* A step that has the first hash and the epoch. */
+static enum redis_answer step(const struct opening *opening, const char *script, uint32_t epoch)
 {
     char number[NUMBER_BYTES];
     return redis_call(opening->caller, part_key(opening),
         REDIS_WORDS(SPAN("EVAL"), span_from_string(script), SPAN("1"), part_key(opening),
-            number_text(epoch, number), span_from_string(text)),
+            number_text(epoch, number)),
         opening->timeout_ms, NULL, NULL);
 }
 
 enum redis_answer partition_shut(const struct opening *opening, uint32_t epoch)
 {
-    return step(opening, shut_text, epoch, "");
+    return step(opening, shut_text, epoch);
 }
 
 enum redis_answer partition_begin(const struct opening *opening, uint32_t epoch)
 {
-    return step(opening, begin_text, epoch, "");
+    return step(opening, begin_text, epoch);
 }
 
 /* ---- looking ---- */
@@ -76,6 +89,29 @@ static uint64_t first_number(const struct redis_value *value)
     return number;
 }
 
+void partition_rest_read(const struct redis_value *value, struct partition_rest *rest)
+{
+    const bool is_one = value->kind == REDIS_KIND_LIST && value->count == 1;
+    struct span text = is_one && value->list[0].kind == REDIS_KIND_TEXT ? value->list[0].text : SPAN_NONE;
+    struct span epoch = SPAN_NONE;
+    *rest = (struct partition_rest){ 0 };
+    if (!span_take_until(&text, ' ', &epoch) || span_to_u32(epoch, &rest->epoch) != STATUS_OK
+        || span_to_u64(text, &rest->seq) != STATUS_OK)
+        *rest = (struct partition_rest){ 0 };
+}
+
+static void rest_take(void *context, const struct redis_value *value)
+{
+    partition_rest_read(value, context);
+}
+
+enum redis_answer partition_rest_look(const struct opening *opening, struct partition_rest *rest)
+{
+    *rest = (struct partition_rest){ 0 };
+    return redis_call(opening->caller, part_key(opening), PARTITION_REST_WORDS(opening->keys),
+        opening->timeout_ms, rest_take, rest);
+}
+
 static void replid_take(const struct redis_value *value, char out[REDIS_ID_CHARS + 1])
 {
     if (value->kind != REDIS_KIND_TEXT || value->text.size > REDIS_ID_CHARS)
@@ -87,13 +123,14 @@ static void replid_take(const struct redis_value *value, char out[REDIS_ID_CHARS
 static void found_take(void *context, const struct redis_value *value)
 {
     struct partition_found *found = context;
-    if (value->kind != REDIS_KIND_LIST || value->count != 5)
+    if (value->kind != REDIS_KIND_LIST || value->count != 6)
         return;
     *found = (struct partition_found){ .epoch = (uint32_t)first_number(&value->list[0]),
         .shut = (uint32_t)first_number(&value->list[1]),
         .open = (uint32_t)first_number(&value->list[2]),
         .has_state = value->list[3].kind == REDIS_KIND_TEXT,
-        .seq = first_number(&value->list[3]) };
+        .seq = first_number(&value->list[3]),
+        .doubt = (uint32_t)first_number(&value->list[5]) };
     replid_take(&value->list[4], found->replid);
 }
 
@@ -102,7 +139,7 @@ enum redis_answer partition_look(const struct opening *opening, struct partition
     *found = (struct partition_found){ 0 };
     return redis_call(opening->caller, part_key(opening),
         REDIS_WORDS(SPAN("HMGET"), part_key(opening), SPAN("epoch"), SPAN("shut"), SPAN("open"),
-            SPAN(IMAGE_SEQ_FIELD), SPAN("replid")),
+            SPAN(IMAGE_SEQ_FIELD), SPAN("replid"), SPAN("doubt")),
         opening->timeout_ms, found_take, found);
 }
 
@@ -200,5 +237,12 @@ enum redis_answer partition_admit(const struct opening *opening, uint32_t epoch,
     script_sha(text_span(&text), sha);
     const enum redis_answer answer = redis_call(opening->caller, part_key(opening),
         REDIS_WORDS(SPAN("SCRIPT"), SPAN("LOAD"), text_span(&text)), opening->timeout_ms, NULL, NULL);
-    return answer == REDIS_ANSWER_OK ? step(opening, admit_text, epoch, replid) : answer;
+    if (answer != REDIS_ANSWER_OK)
+        return answer;
+    const struct span *names = opening->keys->names;
+    char number[NUMBER_BYTES];
+    return redis_call(opening->caller, part_key(opening),
+        REDIS_WORDS(SPAN("EVAL"), SPAN(admit_text), SPAN("6"), names[0], names[1], names[2], names[3],
+            names[4], opening->keys->rest, number_text(epoch, number), span_from_string(replid)),
+        opening->timeout_ms, NULL, NULL);
 }

@@ -21,6 +21,8 @@ enum { WAIT_MS_MAX = 50 };
         "Partitions that this process follows, by whether Redis answered their last call.")
 PARTITIONS(partitions_open, "open");
 PARTITIONS(partitions_closed, "closed");
+GAUGE(partitions_resting, "stampede_partitions_resting",
+    "Partitions that this process follows whose sale is over, and which nobody has open.");
 GAUGE(answers_parked, "stampede_answers_parked",
     "Answers that wait until the database has kept their record.");
 GAUGE(oldest_proposal, "stampede_oldest_proposal_ms", "How long the oldest of them has waited.");
@@ -57,7 +59,8 @@ static void tables_show(struct remote *remote)
             all.buyers_percent = fill.buyers_percent;
         const uint16_t slot = redis_slot(partition->keys.names[SCRIPT_KEY_PART]);
         health.redis_away &= redis_client_info(remote->client, slot) == NULL;
-        if (partition->epoch != 0)
+        health.resting += partition->rests;
+        if (partition->epoch != 0 && !partition->rests)
             *(partition->refused ? &health.closed : &health.open) += 1;
         if (partition->epoch != 0 && !partition->seen_open)
             health.starting = remote->now_ms < remote->opened_ms + REMOTE_START_MS;
@@ -69,6 +72,7 @@ static void tables_show(struct remote *remote)
     }
     metric_set(&partitions_open, health.open);
     metric_set(&partitions_closed, health.closed);
+    metric_set(&partitions_resting, health.resting);
     metric_set(&answers_parked, health.parked);
     metric_set(&oldest_proposal,
         health.oldest_ms == 0 || remote->now_ms < health.oldest_ms ? 0 : remote->now_ms - health.oldest_ms);
@@ -104,6 +108,7 @@ bool remote_turn(struct remote *remote, uint64_t now_ms)
     remote_notes_send(remote);
     remote_news_send(remote);
     remote_fence_send(remote);
+    remote_check_turn(remote);
     redis_client_turn(remote->client, remote->now_ms); /* sends */
     parked_look(remote);
     if (remote->changed && remote->config.changes_end != NULL)
@@ -121,6 +126,8 @@ static uint32_t wait_ms(const struct remote *remote)
     uint64_t due_ms = redis_ms < notes_ms ? redis_ms : notes_ms;
     if (remote_news_due(remote) < due_ms)
         due_ms = remote_news_due(remote);
+    if (remote_check_due(remote) < due_ms)
+        due_ms = remote_check_due(remote);
     if (remote->parked_count > 0 && remote->parked_look_ms < due_ms)
         due_ms = remote->parked_look_ms;
     if (due_ms <= remote->now_ms)

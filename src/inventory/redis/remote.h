@@ -49,6 +49,8 @@ struct remote_config {
     uint32_t ring_slots; /* per port; a power of two, at most RING_SLOTS */
     uint32_t parts_max;
     uint32_t tell_ms, timeout_ms;
+    uint64_t keep_ms; /* keys of a partition that was put to rest go after so long; 0: none is */
+    uint64_t lag_max; /* as that of keepers (partition/keeper.h): it is among what is compared */
     uint64_t process; /* the number of this process, not 0 */
     /* Tests: the time of decisions and looks; NULL: the servers' own. Host thread. */
     const uint64_t *given_ms;
@@ -79,9 +81,10 @@ enum remote_redis { REMOTE_REDIS_FITS, REMOTE_REDIS_SMALL, REMOTE_REDIS_EVICTS, 
 
 /* What other threads may know. */
 struct remote_health {
-    uint32_t partitions;     /* that are followed */
-    uint32_t open, closed;   /* of these: Redis answered their last call; it did not */
-    bool starting;           /* a partition was not seen open yet */
+    uint32_t partitions;   /* that are followed */
+    uint32_t open, closed; /* of these: Redis answered their last call; it did not */
+    uint32_t resting;      /* of these: their sale is over, and nobody has them open (opening.h) */
+    bool starting;         /* a partition was not seen open yet */
     enum remote_redis wrong; /* with one of the masters */
     int64_t redis_apart_ms; /* how far the clock of a master is ahead of ours, surely; of the worst one */
     bool store_away;        /* the log can't be read */

@@ -126,6 +126,9 @@ static bool call_may_be_repeated(const struct call *call)
  * is opened anew is closed for a moment only, so purchases wait for it, too. */
 static void call_failed(struct remote *remote, struct call *call, bool known)
 {
+    const struct partition *partition = call->partition;
+    if (partition != NULL && partition->rests && partition->epoch != 0)
+        (void)!log_reader_rouse(remote->reader, replica_part(partition->replica), partition->epoch);
     const uint32_t patience_ms = call->count == 0 ? REMOTE_CONTROL_MS : remote->config.tell_ms;
     const bool in_time = remote->now_ms < call->begun_ms + patience_ms;
     if (in_time && (known || call_may_be_repeated(call))) {
@@ -465,6 +468,14 @@ void remote_answered(void *self, uint64_t tag, enum redis_answer answer, const s
     struct remote *remote = self;
     if (tag == NOTE_TAG)
         return;
+    if (tag >= REST_TAG) {
+        remote_rest_answered(remote, (uint32_t)(tag - REST_TAG), value);
+        return;
+    }
+    if (tag == CHECK_TAG) {
+        remote_check_answered(remote, answer, value);
+        return;
+    }
     if (tag >= FENCE_TAG) {
         remote_fence_answered(remote, (uint32_t)(tag - FENCE_TAG), value);
         return;

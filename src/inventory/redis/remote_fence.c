@@ -5,7 +5,9 @@
  * once when the server could not be reached, or said that it is no master. Until they agree, by what the
  * server has told since then, this process sends nothing there. It only spares proposals that would be void:
  * the database is the fence.
+ * And: does the partition rest (opening.h)? Then nobody has it open until something is asked of it.
  * And: whether the masters are what this program needs, and what time they think it is. */
+#include "inventory/redis/opening.h"
 #include "inventory/redis/remote_parts.h"
 #include "inventory/redis/replica.h"
 #include "redis/slots.h"
@@ -14,7 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FENCE_LOOK_MS = 1000, FENCE_SOON_MS = 50, REDIS_VERSION_MIN = 7, JUDGE_MS = 200 };
+enum {
+    FENCE_LOOK_MS = 1000,
+    FENCE_SOON_MS = 50,
+    FENCE_REST_MS = 10 * 1000,
+    REDIS_VERSION_MIN = 7,
+    JUDGE_MS = 200
+};
+
+static uint32_t look_next_ms(const struct partition *partition)
+{
+    if (partition->rests)
+        return FENCE_REST_MS;
+    return partition->seen_open && !partition->doubted ? FENCE_LOOK_MS : FENCE_SOON_MS;
+}
 
 void remote_fence_send(struct remote *remote)
 {
@@ -23,8 +38,7 @@ void remote_fence_send(struct remote *remote)
         const struct span key = partition->keys.names[SCRIPT_KEY_PART];
         if (partition->epoch == 0 || remote->now_ms < partition->fence_ms)
             continue;
-        const bool calm = partition->seen_open && !partition->doubted;
-        partition->fence_ms = remote->now_ms + (calm ? FENCE_LOOK_MS : FENCE_SOON_MS);
+        partition->fence_ms = remote->now_ms + look_next_ms(partition);
         (void)!redis_client_send(remote->client, key, FENCE_TAG + i,
             remote->now_ms + remote->config.timeout_ms, /* not sent: the next look */
             REDIS_WORDS(SPAN("HMGET"), key, SPAN("replid"), SPAN("epoch")));
@@ -55,7 +69,25 @@ void remote_fence_answered(struct remote *remote, uint32_t index, const struct r
     snprintf(epoch, sizeof epoch, "%u", partition->epoch);
     partition->doubted = !text_is(&value->list[0], span_from_string(server->replid))
         || server->asked_ms < partition->doubted_ms;
-    partition->seen_open |= !partition->doubted && text_is(&value->list[1], span_from_string(epoch));
+    if (!partition->doubted && text_is(&value->list[1], span_from_string(epoch))) {
+        partition->seen_open = true;
+        partition->rests = false;
+        partition->open_epoch = partition->epoch;
+    } else {
+        (void)!redis_client_send(remote->client, partition->keys.rest, REST_TAG + index,
+            remote->now_ms + remote->config.timeout_ms, PARTITION_REST_WORDS(&partition->keys));
+    }
+}
+
+void remote_rest_answered(struct remote *remote, uint32_t index, const struct redis_value *value)
+{
+    struct partition *partition = &remote->partitions[index];
+    struct partition_rest rest;
+    if (value == NULL)
+        return;
+    partition_rest_read(value, &rest);
+    partition->rests = rest.epoch != 0 && rest.epoch == partition->epoch;
+    partition->seen_open |= partition->rests; /* as open as it needs to be */
 }
 
 /* ---- what masters say about themselves must fit ---- */

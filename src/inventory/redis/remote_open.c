@@ -36,6 +36,12 @@ static void item_note(void *context, item_id item)
     remote->item_sale[item] = part_sale(replica_part(remote->taking->replica));
 }
 
+static void record_reached(void *context, uint64_t time_ms)
+{
+    struct remote *remote = context;
+    remote_check_reached(remote, time_ms);
+}
+
 static enum status notes_follow(struct remote *remote, const struct partition *partition)
 {
     if (remote->subscriber == NULL)
@@ -62,6 +68,7 @@ static enum status partition_add(
             .changed = changed_tell,
             .item = item_note,
             .show = remote_item_show,
+            .reached = record_reached,
             .context = remote });
     if (status == STATUS_OK)
         status = notes_follow(remote, partition);
@@ -87,6 +94,8 @@ static void epoch_enter(struct remote *remote, struct partition *partition, uint
     invariant(script_write(&text, partition->keys.prefix, epoch) == STATUS_OK);
     script_sha(text_span(&text), partition->sha);
     partition->epoch = epoch;
+    partition->rests = false;
+    partition->fence_ms = 0;
     parked_void(remote, partition);
 }
 
@@ -237,10 +246,14 @@ static enum status parts_open(struct remote *remote, char *what, size_t what_byt
     tables_create(remote);
     status = wake_open(&remote->wake);
     if (status == STATUS_OK)
-        status = log_reader_open(&remote->reader,
-            &(struct log_reader_config){ .store = remote->config.store,
-                .parts_max = remote->config.parts_max,
-                .host = &remote->wake });
+        status = remote_check_open(remote);
+    if (status != STATUS_OK)
+        return status;
+    remote->inventory.checks = remote_checks(remote->check);
+    status = log_reader_open(&remote->reader,
+        &(struct log_reader_config){ .store = remote->config.store,
+            .parts_max = remote->config.parts_max,
+            .host = &remote->wake });
     if (status == STATUS_OK)
         status = log_read(remote, what, what_bytes);
     if (status != STATUS_OK)
@@ -272,6 +285,7 @@ void remote_close(struct remote *remote)
         replica_close(remote->partitions[i].replica);
     redis_subscriber_close(remote->subscriber);
     redis_client_close(remote->client);
+    remote_check_close(remote->check);
     log_reader_close(remote->reader);
     wake_close(&remote->wake);
     pthread_mutex_destroy(&remote->health_lock);

@@ -11,6 +11,8 @@ struct replica {
     struct confirm *confirm;
     struct part_state state; /* what is known of the database */
     bool caught_up;          /* with state.seq */
+    uint64_t applied;        /* records; also while an entry is being taken */
+    uint64_t watched;        /* the record that is told when it is applied; 0: none */
     /* Of the entry that is being taken. */
     item_id *dirty;
     uint32_t dirty_count;
@@ -85,6 +87,16 @@ static void record_note(void *context, const struct command *command, const stru
         changed_tell(replica, command->settle.ticket, outcome->user);
     replica->room_dirty |= command_room(command) != 0;
     wins_note(replica, command, outcome);
+    if (++replica->applied != replica->watched)
+        return;
+    replica->watched = 0;
+    replica->config.reached(replica->config.context, command->time_ms);
+}
+
+void replica_watch(struct replica *replica, uint64_t seq)
+{
+    invariant(seq == 0 || (seq > replica->applied && replica->config.reached != NULL));
+    replica->watched = seq;
 }
 
 /* The rows first: whoever sees a room's numbers finds their places. */
@@ -132,6 +144,16 @@ void replica_state(struct replica *replica, const struct part_state *state)
 const char *replica_trouble(const struct replica *replica)
 {
     return confirm_trouble(replica->confirm);
+}
+
+const struct engine *replica_engine(const struct replica *replica)
+{
+    return engine_of(replica);
+}
+
+uint64_t replica_time_ms(const struct replica *replica)
+{
+    return confirm_time_ms(replica->confirm);
 }
 
 uint32_t replica_part(const struct replica *replica)

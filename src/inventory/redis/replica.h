@@ -14,6 +14,7 @@
 #include "contract/cluster_store.h"
 #include "contract/inventory.h"
 
+struct engine;
 struct engine_config;
 struct replica;
 struct replica_config {
@@ -27,6 +28,8 @@ struct replica_config {
     void (*item)(void *context, item_id item);
     /* Something of the item has changed. at_ms: when, if this is the present; 0: it was read at the start. */
     void (*show)(void *context, item_id item, uint64_t at_ms);
+    /* The record that replica_watch has named is applied, and the next one is not. NULL: nobody watches. */
+    void (*reached)(void *context, uint64_t time_ms);
     void *context;
 };
 
@@ -39,6 +42,10 @@ MUST_CHECK enum status replica_take(struct replica *replica, const struct journa
 /* How far the partition is; all entries up to there were taken. */
 void replica_state(struct replica *replica, const struct part_state *state);
 const char *replica_trouble(const struct replica *replica); /* empty: none */
+
+void replica_watch(struct replica *replica, uint64_t seq); /* a later record; 0: none */
+const struct engine *replica_engine(const struct replica *replica);
+uint64_t replica_time_ms(const struct replica *replica); /* of the last record */
 
 uint32_t replica_part(const struct replica *replica);
 uint64_t replica_seq(const struct replica *replica);   /* of the last record */

@@ -264,7 +264,7 @@ def each_decision_has_its_own_number_a_date_and_a_status():
 def the_documented_user_of_redis_may_run_what_the_scripts_run():
     rights = re.search(r"^ACL SETUSER .*$", read("docs/redis.md"), re.M).group()
     allowed = set(re.findall(r"\+([a-z]+)(?=[ |]|$)", rights))
-    texts = "".join(sources((".lua",))) + read("src/inventory/redis/opening.c")
+    texts = "".join(sources((".lua",))) + read("src/inventory/redis/opening.c") + read("src/inventory/redis/comparison.c")
     run_by_scripts = set(re.findall(r"\bcall\('([a-z]+)'", texts))
     sent = {word.lower() for word in re.findall(r'REDIS_WORDS\(SPAN\("([A-Z]+)"\)', "".join(sources((".c",))))}
     true(len(run_by_scripts) >= 8 and len(sent) >= 8, "the commands were not understood")

@@ -15,12 +15,31 @@
 
 All processes have the same admin keys and the same settings, but for their role, port and folder.
 """
+import json
 import os
+import subprocess
 
 from kit import databases
-from kit.harness import Server, eventually, temp_folder, true
+from kit.harness import Server, equal, eventually, temp_folder, true
 
 KIND = "postgres"
+
+
+def redis(*words):
+    """The lines that Redis answers to a command."""
+    host, _, port = os.environ["STAMPEDE_TEST_REDIS"].partition(":")
+    done = subprocess.run(["redis-cli", "-h", host, "-p", port, *words], capture_output=True, text=True, timeout=60)
+    equal(done.returncode, 0, done.stderr)
+    return done.stdout.split("\n")[:-1]
+
+
+def reconcile(server, *words):
+    """`stampede reconcile` at this process: (exit code, report)"""
+    done = subprocess.run([server.binary, "reconcile", "--url", f"http://127.0.0.1:{server.port}", "--json", *words],
+                          capture_output=True, text=True, timeout=180,
+                          env={**os.environ, "STAMPEDE_ADMIN_KEY": server.keys["admin"]})
+    true(done.stdout, f"exit {done.returncode}: {done.stderr}")
+    return done.returncode, json.loads(done.stdout)
 
 
 class Cluster:

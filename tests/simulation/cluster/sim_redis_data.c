@@ -164,6 +164,8 @@ bool sim_data_write(struct sim_data *data, struct redis_words words, int64_t *nu
         return xadd(data, words, error);
     if (span_equal(name, SPAN("xtrim")))
         return xtrim(data, words, number);
+    if (span_equal(name, SPAN("persist")))
+        return true; /* nothing expires here */
     if (span_equal(name, SPAN("flushall"))) {
         sim_data_clear(data);
         return true;

@@ -87,7 +87,7 @@ static int call_time(lua_State *state, int count)
 
 static const struct lua_host_command commands[] = { { "hget", call_hget }, { "hmget", call_hmget },
     { "hset", call_write }, { "hdel", call_write }, { "xadd", call_write },
-    { "unlink", call_write }, { "time", call_time }, { NULL, NULL } };
+    { "unlink", call_write }, { "persist", call_write }, { "time", call_time }, { NULL, NULL } };
 
 int sim_script_find(struct span sha)
 {

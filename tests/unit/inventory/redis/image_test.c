@@ -94,9 +94,9 @@ static void a_return_leaves_its_marks(void **state)
     kit_stop(&kit);
 }
 
-static void lists_rooms_and_operators_keys_are_there(void **state)
+/* A shop with something in each table. */
+static void shop_fill(void)
 {
-    (void)state;
     const struct command users = { .type = COMMAND_USERS,
         .users = { .sale = 1, .count = 1, .users = { BERT } } };
     const struct command arrive = { .type = COMMAND_ARRIVE, .arrive = { .sale = 1, .user = CLEO } };
@@ -107,6 +107,12 @@ static void lists_rooms_and_operators_keys_are_there(void **state)
     assert_int_equal(kit_do(&kit, users, SALE_NOW), ANSWER_DONE);
     assert_int_equal(kit_do(&kit, arrive, SALE_NOW), ANSWER_DONE);
     assert_int_equal(kit_do(&kit, adjust, SALE_NOW), ANSWER_DONE);
+}
+
+static void lists_rooms_and_operators_keys_are_there(void **state)
+{
+    (void)state;
+    shop_fill();
     image_lines();
     expect(":u e1:0000000000000008=1");
     expect(":u p1:0000000000000009=0");
@@ -117,6 +123,88 @@ static void lists_rooms_and_operators_keys_are_there(void **state)
     kit_stop(&kit);
 }
 
+static void steps_of_a_walk_make_the_same_image(void **state)
+{
+    static char whole[sizeof all];
+    static const char first_ticket[] =
+        ":t 1=0000000000000007 0000000000000abc 1 2 0 0 1800\n:k 0000000000000abc=1\n";
+    const struct image_head head = {
+        .epoch = 3, .seq = 9, .done = 8, .told = 1, .time_ms = SALE_NOW, .lag_max = 50
+    };
+    (void)state;
+    shop_fill();
+    assert_int_equal(kit_buy(&kit, ANNA, 0xabc, 2), ANSWER_WON);
+    assert_int_equal(kit_buy(&kit, BERT, 0, 1), ANSWER_WON);
+    image_lines();
+    const size_t size = seen.size;
+    memcpy(whole, all, size);
+    for (uint32_t rows = 1; rows <= 3; rows++) {
+        struct image_walk walk = { 0 };
+        seen = text_in(all, sizeof all);
+        text_literal(&seen, "\n");
+        while (image_walk_on(&kit.engine, &head, &walk, rows, note, &seen)) {
+            const size_t before = seen.size;
+            assert_true(walk.last.to > walk.last.from);
+            image_rows_write(&kit.engine, &head, &walk.last, note, &seen); /* what the step has put */
+            seen.size = before;
+        }
+        assert_int_equal(seen.size, size);
+        assert_memory_equal(all, whole, size);
+        assert_int_equal(walk.reached[IMAGE_TICKETS], 2);
+        assert_int_equal(walk.reached[IMAGE_PLACES], 1);
+        walk = (struct image_walk){ .from = { [IMAGE_TICKETS] = 1 } };
+        seen.size = 1;
+        while (image_walk_on(&kit.engine, &head, &walk, rows, note, &seen))
+            ;
+        assert_int_equal(seen.size, size - strlen(first_ticket));
+    }
+    kit_stop(&kit);
+}
+
+static uint64_t found[SCRIPT_HASHES];
+
+static void field_find(void *context, enum script_key key, struct span field, struct span value)
+{
+    (void)context;
+    (void)value;
+    if (!image_has(&kit.engine, key, field))
+        fail_msg("%.*s of %s is not found", (int)field.size, field.data, script_key_names[key]);
+    found[key]++;
+}
+
+static void each_field_of_the_image_is_found_and_counted_and_no_other_one(void **state)
+{
+    static const struct {
+        enum script_key key;
+        const char *field;
+    } strange[] = { { SCRIPT_KEY_PART, "" }, { SCRIPT_KEY_PART, "s" }, { SCRIPT_KEY_PART, "s2" },
+        { SCRIPT_KEY_PART, "s99999" }, { SCRIPT_KEY_PART, "i2" }, { SCRIPT_KEY_PART, "d1" },
+        { SCRIPT_KEY_PART, "w2" }, { SCRIPT_KEY_PART, "i01" }, { SCRIPT_KEY_PART, "x1" },
+        { SCRIPT_KEY_USERS, "" }, { SCRIPT_KEY_USERS, "1" }, { SCRIPT_KEY_USERS, "1:7" },
+        { SCRIPT_KEY_USERS, "2:0000000000000007" }, { SCRIPT_KEY_USERS, "65537:0000000000000007" },
+        { SCRIPT_KEY_USERS, "s2:0000000000000007" }, { SCRIPT_KEY_USERS, "e1:0000000000000007" },
+        { SCRIPT_KEY_USERS, "p1:0000000000000007" }, { SCRIPT_KEY_USERS, "x1:0000000000000007" },
+        { SCRIPT_KEY_USERS, "1:0" }, { SCRIPT_KEY_TICKETS, "0" }, { SCRIPT_KEY_TICKETS, "3" },
+        { SCRIPT_KEY_TICKETS, "x" }, { SCRIPT_KEY_TICKETS, "" }, { SCRIPT_KEY_KEYS, "" },
+        { SCRIPT_KEY_KEYS, "0000000000000abd" }, { SCRIPT_KEY_KEYS, "0000000000000000" },
+        { SCRIPT_KEY_KEYS, "a00000000000000ff" }, { SCRIPT_KEY_KEYS, "a" },
+        { SCRIPT_KEY_KEYS, "o1" }, { SCRIPT_KEY_KEYS, "o" }, { SCRIPT_KEY_LOG, "1" } };
+    const struct image_head head = { .epoch = 3, .seq = 9 };
+    uint64_t counts[SCRIPT_HASHES];
+    (void)state;
+    shop_fill();
+    assert_int_equal(kit_buy(&kit, ANNA, 0xabc, 2), ANSWER_WON);
+    assert_int_equal(kit_buy(&kit, BERT, 0, 1), ANSWER_WON);
+    memset(found, 0, sizeof found);
+    image_write(&kit.engine, &head, field_find, NULL);
+    image_count(&kit.engine, counts);
+    assert_memory_equal(counts, found, sizeof counts);
+    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++)
+        if (image_has(&kit.engine, strange[i].key, span_from_string(strange[i].field)))
+            fail_msg("%s is found", strange[i].field);
+    kit_stop(&kit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +212,8 @@ int main(void)
         cmocka_unit_test(a_win_is_in_all_hashes),
         cmocka_unit_test(a_return_leaves_its_marks),
         cmocka_unit_test(lists_rooms_and_operators_keys_are_there),
+        cmocka_unit_test(steps_of_a_walk_make_the_same_image),
+        cmocka_unit_test(each_field_of_the_image_is_found_and_counted_and_no_other_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static struct {
     uint64_t seq[PARTS_MAX + 8];
     bool is_away;
     uint32_t reads_left; /* of entries, until the database is away */
-    uint32_t reads;
+    uint32_t reads, raises;
     uint32_t wanted[LOG_WANTS_MAX + 8], wanted_count;
 } played;
 
@@ -65,8 +65,20 @@ static enum status played_want(struct order_store *store, uint32_t part)
     return STATUS_OK;
 }
 
+static enum status played_raise(struct order_store *store, uint32_t part, uint32_t from)
+{
+    (void)store;
+    if (played.is_away)
+        return STATUS_AWAY;
+    played.raises++;
+    if (played.epoch[part - PART] != from)
+        return STATUS_CONFLICT;
+    played.epoch[part - PART]++;
+    return STATUS_OK;
+}
+
 static const struct cluster_store_ops cluster_ops = {
-    .parts = played_parts, .journal_next = played_next, .part_want = played_want
+    .parts = played_parts, .journal_next = played_next, .part_want = played_want, .epoch_raise = played_raise
 };
 static const struct order_store_ops store_ops = { .cluster = &cluster_ops };
 
@@ -233,6 +245,24 @@ static void partitions_that_are_wanted_are_written_once_when_the_database_is_the
     assert_true(log_reader_want(reader, 99));
 }
 
+static void a_partition_at_rest_is_roused_once_by_its_epoch(void **state)
+{
+    (void)state;
+    grow(0, 1);
+    played.epoch[0] = 3;
+    played.is_away = true;
+    assert_true(log_reader_rouse(reader, PART, 3));
+    assert_true(log_reader_rouse(reader, PART, 3));
+    assert_int_equal(log_reader_turn(reader), STATUS_AWAY);
+    played.is_away = false;
+    assert_int_equal(log_reader_turn(reader), STATUS_OK);
+    assert_int_equal(played.epoch[0], 4);
+    assert_true(log_reader_rouse(reader, PART, 3)); /* somebody who has not heard of it */
+    assert_int_equal(log_reader_turn(reader), STATUS_OK);
+    assert_int_equal(log_reader_turn(reader), STATUS_OK);
+    assert_true(played.epoch[0] == 4 && played.raises == 2 && played.wanted_count == 0);
+}
+
 static void the_thread_wakes_the_host_and_ends_when_it_is_stopped(void **state)
 {
     (void)state;
@@ -261,6 +291,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_partitions_are_followed_up_to_the_bound, setup, teardown),
         cmocka_unit_test_setup_teardown(
             partitions_that_are_wanted_are_written_once_when_the_database_is_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_partition_at_rest_is_roused_once_by_its_epoch, setup, teardown),
         cmocka_unit_test_setup_teardown(
             the_thread_wakes_the_host_and_ends_when_it_is_stopped, setup, teardown),
     };
