@@ -304,7 +304,7 @@ static void strange_judge(struct judge *judge, const struct engine *engine)
     }
 }
 
-/* One that is missing and one that is strange are as many as none: where something was found, all is walked. */
+/* One that is missing and one that is strange do not change the number: after a finding all is walked. */
 static void counts_judge(struct comparison *comparison, const struct engine *engine)
 {
     image_count(engine, comparison->counts);

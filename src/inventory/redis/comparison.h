@@ -10,7 +10,8 @@
  *
  * If the engine is past H by then, the same step is asked again. At the end the numbers of fields are
  * compared; where Redis has more or fewer, or a difference was found, its fields are walked (HSCAN) for those
- * that the engine does not have. A step has at most COMPARISON_ROWS rows, so neither Redis nor the owner's thread stands still.
+ * that the engine does not have. A step has at most COMPARISON_ROWS rows, so neither Redis nor the owner's
+ * thread stands still.
  * Thread: the engine's. Memory: the caller's; it is large. */
 #ifndef STAMPEDE_INVENTORY_REDIS_COMPARISON_H
 #define STAMPEDE_INVENTORY_REDIS_COMPARISON_H
