@@ -230,8 +230,8 @@ static void purchases_during_a_comparison_are_no_differences_and_hide_none(void 
     user_id user = 5000;
     for (uint32_t round = 0; round < 2; round++) {
         ask(process, PART_COMPARE);
-        for (const uint64_t since_ms = kit_now_ms();
-             answered(process, &found) == PART_WAIT && kit_still(since_ms, "it is compared"); user++) {
+        for (const uint64_t begun_ms = kit_now_ms();
+             answered(process, &found) == PART_WAIT && kit_still(begun_ms, "it is compared"); user++) {
             const struct command command = kit_reserve(user, 1000 + user);
             const uint64_t tag = process_post(process, &command);
             KIT_UNTIL(kit, process_is_answered(process, tag - AT_ONCE));

@@ -304,12 +304,14 @@ static void strange_judge(struct judge *judge, const struct engine *engine)
     }
 }
 
+/* One that is missing and one that is strange do not change the number: after a finding all is walked. */
 static void counts_judge(struct comparison *comparison, const struct engine *engine)
 {
     image_count(engine, comparison->counts);
     comparison->counts[SCRIPT_KEY_PART] += OPENING_FIELDS;
     for (uint32_t key = 0; key < SCRIPT_HASHES; key++)
-        comparison->is_odd[key] = comparison->lengths[key] != comparison->counts[key];
+        comparison->is_odd[key] =
+            comparison->is_wrong[key] || comparison->lengths[key] != comparison->counts[key];
 }
 
 /* The next hash whose fields are to be walked. */

@@ -9,8 +9,9 @@
  *   comparison_judge   makes the fields of the same rows anew, and compares
  *
  * If the engine is past H by then, the same step is asked again. At the end the numbers of fields are
- * compared; where Redis has more or fewer, its fields are walked (HSCAN) for those that the engine does not
- * have. A step has at most COMPARISON_ROWS rows, so neither Redis nor the owner's thread stands still.
+ * compared; where Redis has more or fewer, or a difference was found, its fields are walked (HSCAN) for those
+ * that the engine does not have. A step has at most COMPARISON_ROWS rows, so neither Redis nor the owner's
+ * thread stands still.
  * Thread: the engine's. Memory: the caller's; it is large. */
 #ifndef STAMPEDE_INVENTORY_REDIS_COMPARISON_H
 #define STAMPEDE_INVENTORY_REDIS_COMPARISON_H
@@ -44,8 +45,8 @@ struct comparison {
     struct image_walk walk, next; /* before and after the step that is asked */
     uint32_t key;                 /* COMPARISON_SCAN: the hash that is walked */
     char cursor[24], cursor_next[24];
-    bool is_wrong[SCRIPT_HASHES]; /* differences were told */
-    bool is_odd[SCRIPT_HASHES];   /* the number of fields is not the engine's */
+    bool is_wrong[SCRIPT_HASHES];                           /* differences were told */
+    bool is_odd[SCRIPT_HASHES];                             /* its fields are to be walked */
     uint64_t counts[SCRIPT_HASHES], lengths[SCRIPT_HASHES]; /* the engine's, Redis' */
     uint32_t epoch; /* of the last reply; 0: no script may run */
     uint64_t seq;   /* the same: H */

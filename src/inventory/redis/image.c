@@ -425,9 +425,11 @@ bool image_has(const struct engine *engine, enum script_key key, struct span fie
         return span_to_u64(field, &number) == STATUS_OK && tickets_get(&engine->tickets, number) != NULL;
     case SCRIPT_KEY_KEYS:
         return key_has(engine, field);
-    default:
-        return false;
+    case SCRIPT_KEY_LOG:
+    case SCRIPT_KEYS:
+        break;
     }
+    return false;
 }
 
 /* ---- how many ---- */
