@@ -48,6 +48,8 @@ struct remote_check {
     uint64_t until_ms, again_ms;
     struct part_differences found;
     struct comparison comparison;
+    struct image_walk *compared; /* of each partition: how far its last comparison went */
+    struct image_walk *walked;   /* of these: the present partition's */
 };
 
 /* ---- whoever asks ---- */
@@ -98,13 +100,16 @@ enum status remote_check_open(struct remote *remote)
     check->checks.ops = &check_ops;
     check->host = &remote->wake;
     pthread_mutex_init(&check->guard, NULL);
-    return STATUS_OK;
+    check->compared = calloc(remote->config.parts_max, sizeof *check->compared);
+    return check->compared == NULL ? STATUS_FULL : STATUS_OK;
 }
 
 void remote_check_close(struct remote_check *check)
 {
-    if (check != NULL)
-        pthread_mutex_destroy(&check->guard);
+    if (check == NULL)
+        return;
+    pthread_mutex_destroy(&check->guard);
+    free(check->compared);
     free(check);
 }
 
@@ -118,7 +123,7 @@ static void end(struct remote_check *check, enum part_answer answer)
         replica_watch(partition->replica, 0);
         partition->was_equal =
             answer == PART_OVER || (answer == PART_EQUAL && check->question <= PART_COMPARE_RECENT);
-        partition->compared = check->comparison.walk;
+        *check->walked = check->comparison.walk;
     }
     pthread_mutex_lock(&check->guard);
     if (!check->is_asked) { /* or somebody wants to know something else by now */
@@ -157,7 +162,7 @@ static void question_begin(struct remote *remote)
     }
     const bool is_recent = check->question == PART_COMPARE_RECENT && partition->was_equal;
     check->step = CHECK_DUE;
-    comparison_begin(&check->comparison, &partition->keys, is_recent ? &partition->compared : NULL);
+    comparison_begin(&check->comparison, &partition->keys, is_recent ? check->walked : NULL);
 }
 
 /* A question that is on its way to Redis is waited for: its answer would be taken for that of the next. */
@@ -176,6 +181,8 @@ static void question_take(struct remote *remote)
     if (check->partition != NULL)
         replica_watch(check->partition->replica, 0);
     check->partition = remote_partition(remote, part);
+    check->walked =
+        check->partition == NULL ? NULL : &check->compared[check->partition - remote->partitions];
     check->question = question;
     question_begin(remote);
 }

@@ -219,16 +219,17 @@ static bool move_ask(struct remote *remote, const struct shards *shards, item_id
 }
 
 /* True: there is more to do, when what is on its way has arrived. */
-static bool pool_level(
-    struct remote *remote, const struct shards *shards, item_id item, channel_index channel)
+static bool pool_level(struct remote *remote, const struct shards *shards, item_id item,
+    channel_index channel, bool ahead)
 {
     struct level_shard pools[SHARDS_MAX];
     struct level_move move;
     bool more = false;
     if (!shards_look(remote, shards, item, channel, pools))
         return false;
-    for (uint32_t i = 0;
-         i < shards->count && level_plan(pools, shards->count, channel != CHANNEL_LINE, &move); i++) {
+    for (uint32_t i = 0; i < shards->count
+         && level_plan(pools, shards->count, ahead && channel != CHANNEL_LINE, &move);
+         i++) {
         more |= !move_ask(remote, shards, item, channel, &move);
         pools[move.from].free -= move.quantity;
         pools[move.to].free += move.quantity;
@@ -243,10 +244,13 @@ static void items_level(struct remote *remote)
     for (uint32_t i = 0; i < level->count; i++) {
         const item_id item = level->items[i];
         const struct shards *shards = remote_shards(remote, remote->item_sale[item]);
+        struct board_update shown;
         bool more = false;
+        const bool sells = board_read(&remote->board, item, &shown) && shown.gate != GATE_ENDED
+            && remote->now_ms < shown.end_ms;
         for (uint32_t channel = 0; channel < CHANNELS_MAX && shards != NULL && shards->count > 1;
              channel++)
-            more |= pool_level(remote, shards, item, (channel_index)channel);
+            more |= pool_level(remote, shards, item, (channel_index)channel, sells);
         level->is_listed[item] = more;
         if (more)
             level->items[left++] = item;
