@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A crowd at several gateways: exact, whatever way each request took (bar 3 of step 2 of check-cluster).
 
-  tools/with-postgres tools/with-redis --cluster python3 tests/bars/cluster_crowd.py [--gateways 4] [--workers 3] [--units N] [--users N]
+  tools/with-postgres tools/with-redis --cluster python3 tests/bars/cluster_crowd.py [--gateways 4] [--workers 3] [--units N] [--users N] [--shards N]
 
 Each user buys one unit at one of the gateways, and asks again after a lost answer. In the end every told win is one order of
 that user, nobody has two, all units are sold, and what was told as being decided is an order or void. Prints one line of figures,
@@ -27,6 +27,7 @@ def arguments():
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--units", type=int, default=1000)
     parser.add_argument("--users", type=int, default=20000)
+    parser.add_argument("--shards", type=int, default=1)
     parser.add_argument("--connections", type=int, default=100, help="at each gateway")
     return parser.parse_args()
 
@@ -83,7 +84,7 @@ def main():
     given = arguments()
     findings = crowd.Findings()
     shop = Shop(given.gateways, given.workers, {"data.tickets_max": 2 * given.units + 1000, "server.connections_max": 1000}).start()
-    item = shop.workers[0].open_item(total=given.units)
+    item = shop.workers[0].open_item(total=given.units, sale_fields={"shards": given.shards})
     for gateway in shop.gateways:
         eventually(lambda g=gateway: (c := g.counts(item)) is not None and c["free"] == given.units, "a gateway does not see the units")
     seconds, requests, ids = play(shop, item, given)
@@ -94,7 +95,7 @@ def main():
         counts = eventually(lambda p=process: (c := p.counts(item))["free"] == 0 and c, "a process still shows free units")
         crowd.check_counts(findings, counts, orders, given.units)
     shop.stop()
-    print(f"{given.gateways} gateways, {given.workers} workers, {given.units} units, {given.users} users: {len(requests)} requests in "
+    print(f"{given.gateways} gateways, {given.workers} workers, {given.units} units in {given.shards} shards, {given.users} users: {len(requests)} requests in "
           f"{seconds:.1f} s ({len(requests) / seconds:.0f}/s), {len(orders)} orders, {figures['told']} told at once, "
           f"{figures['deciding']} as being decided, {figures['void']} of them void, {len(findings)} findings")
     print("\n".join(findings))

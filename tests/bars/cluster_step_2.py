@@ -10,7 +10,7 @@ from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, REPOSITORY, Ended, asked, box, c
 TOOLS, HERE = os.path.join(REPOSITORY, "tools"), os.path.dirname(os.path.realpath(__file__))
 REDIS, CLUSTER, POSTGRES = ([os.path.join(TOOLS, f"with-{name}")] for name in ("redis", "cluster", "postgres"))
 SUITES = (("inventory_embedded", []), ("inventory_remote_redis", REDIS), ("inventory_remote_cluster", CLUSTER), ("remote_redis", REDIS),
-          ("queue_journal", []), ("stream_redis", REDIS), ("partition_opener_redis", REDIS), ("partition_keeper_redis", REDIS))
+          ("queue_journal", []), ("stream_redis", REDIS), ("partition_opener_redis", REDIS), ("partition_keeper_redis", REDIS), ("shards_redis", REDIS))
 QUICK_RULES = ("orders/order_requests", "orders/order_life", "payments/payment_requests", "purchase/purchase", "rooms/waiting_room")
 DIFFERENTIAL = os.path.join(BUILD_ROOT, "release", "tests", "differential", "differential")
 SCRIPT_RATIOS = {"wins": 3.0, "refusals": 1.5}
@@ -74,9 +74,10 @@ def bar_2(bars):
 
 def bar_3(bars):
     units, many = asked("CROWD_UNITS", 1000)
-    users = 20 * units
-    bars.part("3", "four gateways, three workers, a Redis Cluster: exact, each user's limit kept, every unit sold",
-              lambda: program("cluster_crowd.py", [*POSTGRES, *CLUSTER], "--units", units, "--users", users, seconds=box(600, many)))
+    for shards in (1, 16):
+        bars.part(f"3 shards {shards}", "four gateways, three workers, a Redis Cluster: exact, each user's limit kept, every unit sold",
+                  lambda shards=shards: program("cluster_crowd.py", [*POSTGRES, *CLUSTER], "--units", units, "--users", 20 * units,
+                                                "--shards", shards, seconds=box(600, many)))
 
 
 def bar_4(bars):
