@@ -9,7 +9,6 @@
 #include "worker/leadership.h"
 #include "worker/task.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { FORGET_EVERY_MS = 10 * 1000, WHAT_MAX = 120 };
@@ -117,13 +116,14 @@ static void difference_tell(const struct member *self, const struct member *othe
     const bool version = strcmp(other->version, self->version) != 0;
     if (version && other->settings != self->settings)
         alarm_raise(ALARM_MEMBERS_DIFFER, now_ms,
-            "%s %.60s: it runs version %s, this %s %s; settings differ: compare `stampede config` "
+            "%s %.60s: it runs version %s, this %s %s, and settings differ: compare `stampede "
+            "config` "
             "of "
             "both",
             other->role, other->name, other->version, self->role, self->version);
     else if (version)
         alarm_raise(ALARM_MEMBERS_DIFFER, now_ms,
-            "%s %.60s: it runs version %s, this %s %s; install one version everywhere", other->role,
+            "%s %.60s: it runs version %s, this %s %s: install one version everywhere", other->role,
             other->name, other->version, self->role, self->version);
     else
         alarm_raise(ALARM_MEMBERS_DIFFER, now_ms,
