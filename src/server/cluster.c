@@ -153,7 +153,7 @@ static struct member member_of(const struct config *config, uint64_t process)
     if (gethostname(machine, sizeof machine - 1) != 0)
         snprintf(machine, sizeof machine, "?");
     static_assert((int)CONFIG_TEXT == (int)MEMBER_CHANNELS_MAX + 1, "a list of channels fits");
-    snprintf(member.role, sizeof member.role, "%.*s", (int)sizeof member.role - 1, config->cluster_role);
+    snprintf(member.role, sizeof member.role, "%.*s", MEMBER_ROLE_MAX, config->cluster_role);
     snprintf(member.name, sizeof member.name, "%.60s:%u", machine, (unsigned)config->port);
     snprintf(member.channels, sizeof member.channels, "%s", config->channels);
     return member;

@@ -47,13 +47,24 @@ static enum status server_connect(struct sql_connection **connection, const stru
     return status;
 }
 
+/* PostgreSQL gives no connection that could not write (store/postgres/session.c); its words say why only. */
+static void read_only_advise(char *error, size_t error_bytes)
+{
+    static const char advice[] = "; store.url must lead to a primary that is not read-only";
+    const size_t size = strlen(error);
+    if (strstr(error, "read-only") != NULL && size + sizeof advice <= error_bytes)
+        memcpy(error + size, advice, sizeof advice);
+}
+
 static enum status server_open(
     struct order_store **store, const struct config *config, char *error, size_t error_bytes)
 {
     struct sql_connection *connection;
     enum status status = server_connect(&connection, config, error, error_bytes);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
+        read_only_advise(error, error_bytes);
         return status;
+    }
     status = store_schema_check(connection, error, error_bytes);
     if (status == STATUS_OK)
         status = store_make(connection, store);

@@ -9,7 +9,6 @@
 #include "worker/leadership.h"
 #include "worker/task.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { FORGET_EVERY_MS = 10 * 1000, WHAT_MAX = 120 };
@@ -112,25 +111,30 @@ static bool differs(const struct member *self, const struct member *other)
     return other->settings != self->settings || strcmp(other->version, self->version) != 0;
 }
 
-/* A text of its own for each of the two that can differ; "" else. */
-static void difference_tell(
-    const struct member *self, const struct member *other, uint32_t others, uint64_t now_ms)
+static void difference_tell(const struct member *self, const struct member *other, uint64_t now_ms)
 {
-    char version[2 * MEMBER_VERSION_MAX + 64] = "";
-    if (strcmp(other->version, self->version) != 0)
-        snprintf(version, sizeof version, " it runs version %s, this %s %s;", other->version,
-            self->role, self->version);
-    alarm_raise(ALARM_MEMBERS_DIFFER, now_ms, "%s %.60s:%s%s processes that differ: %u",
-        other->role, other->name, version,
-        other->settings != self->settings ? " settings differ: compare `stampede config` of both;" : "",
-        others);
+    const bool version = strcmp(other->version, self->version) != 0;
+    if (version && other->settings != self->settings)
+        alarm_raise(ALARM_MEMBERS_DIFFER, now_ms,
+            "%s %.60s: it runs version %s, this %s %s, and settings differ: compare `stampede "
+            "config` "
+            "of "
+            "both",
+            other->role, other->name, other->version, self->role, self->version);
+    else if (version)
+        alarm_raise(ALARM_MEMBERS_DIFFER, now_ms,
+            "%s %.60s: it runs version %s, this %s %s: install one version everywhere", other->role,
+            other->name, other->version, self->role, self->version);
+    else
+        alarm_raise(ALARM_MEMBERS_DIFFER, now_ms,
+            "%s %.60s: settings differ: compare `stampede config` of both", other->role, other->name);
 }
 
 static void members_look(struct members *members, uint64_t now_ms)
 {
     struct order_store *store = members->config.store;
     const struct member *self = members->config.self, *other = NULL;
-    uint32_t count = 0, counts[ROLES] = { 0 }, others = 0;
+    uint32_t count = 0, counts[ROLES] = { 0 };
     if (store->ops->cluster->member_list(store, members->seen, MEMBERS_MAX, &count) != STATUS_OK)
         return; /* next time */
     for (uint32_t i = 0; i < count; i++) {
@@ -139,15 +143,13 @@ static void members_look(struct members *members, uint64_t now_ms)
             continue;
         for (uint32_t role = 0; role < ROLES; role++)
             counts[role] += strcmp(member->role, roles[role]) == 0;
-        if (differs(self, member)) {
-            other = other == NULL ? member : other;
-            others++;
-        }
+        if (other == NULL && differs(self, member))
+            other = member;
     }
     for (uint32_t role = 0; role < ROLES; role++)
         metric_set(&members_metrics[role], counts[role]);
     if (other != NULL)
-        difference_tell(self, other, others, now_ms);
+        difference_tell(self, other, now_ms);
     else
         alarm_clear(ALARM_MEMBERS_DIFFER);
 }

@@ -59,7 +59,7 @@ def run_on(kind):
             code, text = first.start_refused()
         finally:
             read_only(False)
-        true(code != 0 and "it can't be written: store.url must lead to a primary" in text, text)
+        true(code != 0 and "store.url must lead to a primary that is not read-only" in text, text)
         first.start()
 
     @rule

@@ -240,7 +240,7 @@ static enum status set_away(struct order_store *store, const struct member *memb
 static enum status now_away(struct order_store *store, uint64_t *now_ms)
 {
     (void)store;
-    (void)now_ms;
+    *now_ms = 0;
     return STATUS_AWAY;
 }
 
