@@ -18,13 +18,11 @@
 #define STAMPEDE_PARTITION_OPENER_H
 
 #include "base/arena.h"
-#include "contract/types.h"
+#include "contract/cluster_store.h"
 #include "inventory/redis/keys.h"
 #include "redis/info.h"
 
 struct engine_config;
-struct order_store;
-struct part_state;
 struct redis_caller;
 struct ticket_queue;
 

@@ -143,10 +143,10 @@ struct reconcile_runs *reconcile_runs_open(
         &(struct reconcile_config){ .store = config->store,
             .port = config->port,
             .board = config->board,
-            .partitions = config->partitions,
-            .checks = config->checks,
             .repaired = repaired,
-            .context = runs });
+            .context = runs,
+            .partitions = config->partitions,
+            .checks = config->checks });
     *task = (struct task){ .name = "reconcile", .self = runs, .turn = runs_turn, .rests = true };
     return runs;
 }

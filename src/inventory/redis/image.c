@@ -265,25 +265,14 @@ static bool ticket_row(struct image *image, uint64_t row)
 
 static uint64_t table_end(const struct engine *engine, uint32_t table)
 {
-    switch ((enum image_table)table) {
-    case IMAGE_HEAD:
-        return 1;
-    case IMAGE_SALES:
-        return engine->config.sales_max;
-    case IMAGE_ITEMS:
-        return engine->config.items_max;
-    case IMAGE_BUYERS:
-        return engine->buyers.rows_end;
-    case IMAGE_PLACES:
-        return engine->places.count;
-    case IMAGE_COMMANDS:
-        return engine_keys_kept(engine->keys.count);
-    case IMAGE_TICKETS:
-        return engine->tickets.rows_end;
-    case IMAGE_TABLES:
-        break;
-    }
-    return 0;
+    const uint64_t ends[IMAGE_TABLES] = { [IMAGE_HEAD] = 1,
+        [IMAGE_SALES] = engine->config.sales_max,
+        [IMAGE_ITEMS] = engine->config.items_max,
+        [IMAGE_BUYERS] = engine->buyers.rows_end,
+        [IMAGE_PLACES] = engine->places.count,
+        [IMAGE_COMMANDS] = engine_keys_kept(engine->keys.count),
+        [IMAGE_TICKETS] = engine->tickets.rows_end };
+    return ends[table];
 }
 
 static bool row_write(struct image *image, uint32_t table, uint64_t row)

@@ -274,9 +274,9 @@ void remote_close(struct remote *remote)
         replica_close(remote->partitions[i].replica);
     redis_subscriber_close(remote->subscriber);
     redis_client_close(remote->client);
-    remote_check_close(remote->check);
     log_reader_close(remote->reader);
     wake_close(&remote->wake);
+    remote_check_close(remote->check);
     pthread_mutex_destroy(&remote->health_lock);
     arena_close(&remote->arena);
     free(remote);

@@ -13,7 +13,6 @@
 #define STAMPEDE_INVENTORY_REDIS_REMOTE_PARTS_H
 
 #include "contract/inventory.h"
-#include "inventory/redis/image.h"
 #include "inventory/redis/keys.h"
 #include "inventory/redis/remote.h"
 
@@ -52,8 +51,7 @@ struct partition {
     uint32_t open_epoch; /* the last one that was seen open */
     bool rests;          /* its sale is over, and nobody has it open (opening.h) */
     uint64_t fence_ms;
-    bool was_equal; /* what Redis had, when it was last compared; and how far that went: */
-    struct image_walk compared; /* remote_check.c */
+    bool was_equal; /* what Redis had, when it was last compared: remote_check.c */
     struct parked *first, **end;
 };
 
