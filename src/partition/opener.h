@@ -19,7 +19,6 @@
 
 #include "base/arena.h"
 #include "contract/cluster_store.h"
-#include "contract/types.h"
 #include "inventory/redis/keys.h"
 #include "redis/info.h"
 

@@ -16,7 +16,6 @@
 #ifndef STAMPEDE_PARTITION_OWNED_H
 #define STAMPEDE_PARTITION_OWNED_H
 
-#include "contract/cluster_store.h"
 #include "partition/opener.h"
 
 enum {

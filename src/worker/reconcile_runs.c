@@ -56,6 +56,11 @@ bool reconcile_runs_begin(
     return true;
 }
 
+bool reconcile_runs_is_running(const struct reconcile_runs *runs)
+{
+    return reconcile_running(runs->reconcile);
+}
+
 const struct reconcile_report *reconcile_runs_report(const struct reconcile_runs *runs, uint64_t *run)
 {
     *run = runs->run;

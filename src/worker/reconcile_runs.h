@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/reconcile_runs.h: when reconciliation runs (orders/reconcile.h), and what follows from its
  * report. By itself: every reconcile.interval_ms while a sale is open, and once a minute after a
- * sale is over. On many machines also every ten minutes while partitions are open in Redis and no sale is.
+ * sale is over. On many machines also every ten minutes while partitions are open in Redis and no sale is;
+ * by itself only the leader runs, but what was asked for is done where it was asked for.
  * Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_RECONCILE_RUNS_H
 #define STAMPEDE_WORKER_RECONCILE_RUNS_H
@@ -37,6 +38,7 @@ struct reconcile_runs *reconcile_runs_open(
 /* False: one runs. */
 bool reconcile_runs_begin(
     struct reconcile_runs *runs, const char *actor, bool repair, bool recent, uint64_t now_ms);
+bool reconcile_runs_is_running(const struct reconcile_runs *runs);
 const struct reconcile_report *reconcile_runs_report(const struct reconcile_runs *runs, uint64_t *run);
 
 #endif

@@ -18,6 +18,7 @@
 #include "worker/order_writing.h"
 #include "worker/payment_requests.h"
 #include "worker/public_requests.h"
+#include "worker/reconcile_runs.h"
 #include "worker/store_readers.h"
 #include "worker/worker_parts.h"
 
@@ -158,10 +159,12 @@ static bool jobs_turn(struct worker *worker)
 static void leading_turn(struct worker *worker)
 {
     static const enum worker_task tasks[] = { TASK_MONEY, TASK_UNPAID, TASK_RETURNS, TASK_SCHEDULE,
-        TASK_BOUNDS, TASK_BUYERS, TASK_RECONCILE, TASK_WEBHOOKS, TASK_PAGES };
+        TASK_BOUNDS, TASK_BUYERS, TASK_WEBHOOKS, TASK_PAGES };
     const bool off = !leadership_holds(worker->leadership, worker->now_ms);
     for (uint32_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
         worker->tasks[tasks[i]].off = off;
+    /* A run that somebody has asked for is done where it was asked for. */
+    worker->tasks[TASK_RECONCILE].off = off && !reconcile_runs_is_running(worker->reconciling);
     worker->tasks[TASK_RECLAIM].off = worker->config.queue == NULL; /* a partition goes as a whole */
 }
 

@@ -278,15 +278,13 @@ static bool ticket_row(struct image *image, uint64_t row)
 
 static uint64_t table_end(const struct engine *engine, uint32_t table)
 {
-    const uint64_t ends[IMAGE_TABLES] = {
-        [IMAGE_HEAD] = 1,
+    const uint64_t ends[IMAGE_TABLES] = { [IMAGE_HEAD] = 1,
         [IMAGE_SALES] = engine->config.sales_max,
         [IMAGE_ITEMS] = engine->config.items_max,
         [IMAGE_BUYERS] = engine->buyers.rows_end,
         [IMAGE_PLACES] = engine->places.count,
         [IMAGE_COMMANDS] = engine_keys_kept(engine->keys.count),
-        [IMAGE_TICKETS] = engine->tickets.rows_end,
-    };
+        [IMAGE_TICKETS] = engine->tickets.rows_end };
     return ends[table];
 }
 

@@ -44,12 +44,12 @@ struct remote_check {
     enum check_step step;
     enum part_question question;
     struct partition *partition;
+    size_t index;   /* of it, among all */
     uint32_t epoch; /* when the question was sent */
     uint64_t until_ms, again_ms;
     struct part_differences found;
     struct comparison comparison;
-    struct image_walk *compared; /* of each partition: how far its last comparison went */
-    struct image_walk *walked;   /* of these: the present partition's */
+    struct image_walk compared[]; /* by partition: how far the last comparison went */
 };
 
 /* ---- whoever asks ---- */
@@ -94,22 +94,20 @@ struct part_checks *remote_checks(struct remote_check *check)
 
 enum status remote_check_open(struct remote *remote)
 {
-    struct remote_check *check = remote->check = calloc(1, sizeof *check); /* 130 kB */
+    const size_t walks = remote->config.parts_max * sizeof(struct image_walk);
+    struct remote_check *check = remote->check = calloc(1, sizeof *check + walks); /* 130 kB, and these */
     if (check == NULL)
         return STATUS_FULL;
     check->checks.ops = &check_ops;
     check->host = &remote->wake;
     pthread_mutex_init(&check->guard, NULL);
-    check->compared = calloc(remote->config.parts_max, sizeof *check->compared);
-    return check->compared == NULL ? STATUS_FULL : STATUS_OK;
+    return STATUS_OK;
 }
 
 void remote_check_close(struct remote_check *check)
 {
-    if (check == NULL)
-        return;
-    pthread_mutex_destroy(&check->guard);
-    free(check->compared);
+    if (check != NULL)
+        pthread_mutex_destroy(&check->guard);
     free(check);
 }
 
@@ -123,7 +121,7 @@ static void end(struct remote_check *check, enum part_answer answer)
         replica_watch(partition->replica, 0);
         partition->was_equal =
             answer == PART_OVER || (answer == PART_EQUAL && check->question <= PART_COMPARE_RECENT);
-        *check->walked = check->comparison.walk;
+        check->compared[check->index] = check->comparison.walk;
     }
     pthread_mutex_lock(&check->guard);
     if (!check->is_asked) { /* or somebody wants to know something else by now */
@@ -162,7 +160,8 @@ static void question_begin(struct remote *remote)
     }
     const bool is_recent = check->question == PART_COMPARE_RECENT && partition->was_equal;
     check->step = CHECK_DUE;
-    comparison_begin(&check->comparison, &partition->keys, is_recent ? check->walked : NULL);
+    comparison_begin(
+        &check->comparison, &partition->keys, is_recent ? &check->compared[check->index] : NULL);
 }
 
 /* A question that is on its way to Redis is waited for: its answer would be taken for that of the next. */
@@ -181,8 +180,7 @@ static void question_take(struct remote *remote)
     if (check->partition != NULL)
         replica_watch(check->partition->replica, 0);
     check->partition = remote_partition(remote, part);
-    check->walked =
-        check->partition == NULL ? NULL : &check->compared[check->partition - remote->partitions];
+    check->index = check->partition == NULL ? 0 : (size_t)(check->partition - remote->partitions);
     check->question = question;
     question_begin(remote);
 }

@@ -34,7 +34,7 @@ def a_sale_with_an_open_order_or_that_goes_on_stays_in_redis():
     Sold["over"], Sold["open"] = (shop.worker.open_item(total=5) for _ in range(2))
     shop.everywhere(Sold["over"], Sold["open"])
     buyer = Sold["buyer"] = Buyer(gateway)
-    Sold["ticket"] = buyer.win(Sold["over"])["ticket"]
+    Sold["ticket"] = buyer.win(Sold["over"], key="late-1")["ticket"]
     Sold["order"] = buyer.order(Sold["ticket"])["order"]
     shop.worker.admin_ok("POST", f"/sales/{shop.worker.sale_of(Sold['over'])}/end")
     clean()
