@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Redis loses what it has acknowledged (bar 4 of step 2 of check-cluster).
 
-  tools/with-postgres tools/with-redis --cluster python3 tests/bars/cluster_lost.py [--rounds 20] [--users 6000]
+  tools/with-postgres tools/with-redis --cluster python3 tests/bars/cluster_lost.py [--rounds 20] [--users 6000] [--how kill]
 
-Each round: the replica of the sale's master is stopped, so that nothing reaches it; the workers are stopped, so that nothing is
+--how names what happens, in turns: kill, flushall, restart, back, migrate.
+kill: the replica of the sale's master is stopped, so that nothing reaches it; the workers are stopped, so that nothing is
 kept; thousands buy and hear that it is being decided; the master is killed and the replica takes over without any of it. Then
 everything that was told as won must be an order, what was being decided must end as an order or void, and the sale goes on
-within the node's timeout and five seconds. Prints one line, then what is wrong; exit status 1 if something is.
+within the node's timeout and five seconds. The others happen while the crowd buys and workers write: FLUSHALL; the master is killed
+and started again, empty, at once; the replica becomes the master, and the old master again (A, B, A); the slot goes to another
+master. Prints one line, then what is wrong; exit status 1 if something is.
 """
 import argparse
 import collections
@@ -30,6 +33,14 @@ NODE_TIMEOUT_S, GOES_ON_S = 5, 5
 CROWD_S = 20  # for those who still ask when the sale has gone on
 JUNK, JUNK_BYTES = 24, 1 << 20  # more than the buffers of sockets hold
 Node = collections.namedtuple("Node", "id address is_master master slots")
+
+
+def redis_cli(address, *words):
+    host, port = address.rsplit(":", 1)
+    done = subprocess.run(["redis-cli", "-h", host, "-p", port, *map(str, words)], capture_output=True, text=True, timeout=60, check=True)
+    if done.stdout.startswith(("ERR", "CLUSTERDOWN", "IOERR")):
+        raise OSError(f"{words[:3]}: {done.stdout}")
+    return done.stdout
 
 
 def nodes_read():
@@ -126,7 +137,49 @@ class Lost:
                 if row[7] == "202":
                     (self.told if row[8] == "won" else self.deciding)[row[9]] = users[int(row[0])]
 
-    def round(self):
+    def round(self, how):
+        if how == "kill":
+            self.master_killed()
+            return
+        crowds = self.crowd_play()
+        began = time.monotonic()
+        {"flushall": self.flushed, "restart": self.restarted, "back": self.back_again, "migrate": self.migrated}[how]()
+        self.goes_on(began)
+        self.crowd_end(crowds)
+        self.in_sync()
+
+    def flushed(self):
+        redis_ask(master_of(self.slot)[0].address, "FLUSHALL")
+
+    def restarted(self):
+        master = Process(master_of(self.slot)[0].address)
+        master.send(signal.SIGKILL)
+        eventually(lambda: not os.path.exists(f"/proc/{master.pid}/exe") or not os.readlink(f"/proc/{master.pid}/exe"), "it lives", 30)
+        self.children.append(master.start())
+
+    def back_again(self):
+        first, second = master_of(self.slot)
+        for heir in (second, first):
+            redis_cli(heir.address, "CLUSTER", "FAILOVER", "TAKEOVER")
+            eventually(lambda a=heir.address: master_of(self.slot)[0].address == a, "no other master", 30)
+
+    def migrated(self):
+        source, _ = master_of(self.slot)
+        target = next(node for node in nodes_read() if node.is_master and node.id != source.id)
+        host, port = target.address.rsplit(":", 1)
+        redis_cli(target.address, "CLUSTER", "SETSLOT", self.slot, "IMPORTING", source.id)
+        redis_cli(source.address, "CLUSTER", "SETSLOT", self.slot, "MIGRATING", target.id)
+        while keys := redis_cli(source.address, "CLUSTER", "GETKEYSINSLOT", self.slot, 100).split():
+            redis_cli(source.address, "MIGRATE", host, port, "", 0, 30000, "KEYS", *keys)
+        for node in (target, source):
+            redis_cli(node.address, "CLUSTER", "SETSLOT", self.slot, "NODE", target.id)
+
+    def in_sync(self):
+        eventually(lambda: master_of(self.slot)[1] is not None, "the killed server does not come back as a replica", 60)
+        eventually(lambda: "master_link_status:up" in redis_ask(master_of(self.slot)[1].address, "INFO", "replication"),
+                   "the replica is not in sync", 60)
+
+    def master_killed(self):
         master, replica = master_of(self.slot)
         leaving, heir = Process(master.address), Process(replica.address)
         before = self.shop.number("SELECT seq FROM parts WHERE part > 0")
@@ -145,9 +198,7 @@ class Lost:
         self.goes_on(began)
         self.crowd_end(crowds)
         self.children.append(leaving.start())
-        eventually(lambda: master_of(self.slot)[1] is not None, "the killed server does not come back as a replica", 60)
-        eventually(lambda: "master_link_status:up" in redis_ask(master_of(self.slot)[1].address, "INFO", "replication"),
-                   "the replica is not in sync", 60)
+        self.in_sync()
 
     def head(self, address):
         """The last record that Redis has: its number, time and so on."""
@@ -213,6 +264,7 @@ class Lost:
 def arguments():
     parser = argparse.ArgumentParser(description="Redis loses what it has acknowledged.")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--how", default="kill", help="what happens, in turns: kill,flushall,restart,back,migrate")
     parser.add_argument("--users", type=int, default=6000, help="of each round")
     parser.add_argument("--seconds", type=float, default=4, help="that they have before the master is killed")
     return parser.parse_args()
@@ -221,16 +273,17 @@ def arguments():
 def main():
     lost = Lost(arguments())
     try:
+        hows = lost.given.how.split(",")
         for number in range(lost.given.rounds):
-            lost.round()
-            print(f"  round {number + 1}: {lost.lost} proposals lost so far, {len(lost.deciding)} told as being decided, "
+            lost.round(hows[number % len(hows)])
+            print(f"  round {number + 1}, {hows[number % len(hows)]}: {lost.lost} proposals lost so far, {len(lost.deciding)} told as being decided, "
                   f"{dict(lost.answers)}", file=sys.stderr, flush=True)
         orders, states = lost.judge()
         lost.shop.stop()
     finally:
         for child in lost.children:
             child.kill()
-    print(f"{lost.given.rounds} masters killed: {lost.lost} proposals lost, {len(lost.told)} wins told, {len(orders)} orders, "
+    print(f"{lost.given.rounds} times {lost.given.how}: {lost.lost} proposals lost, {len(lost.told)} wins told, {len(orders)} orders, "
           f"{len(lost.deciding)} told as being decided ({dict(states)}), the sale went on within {lost.longest:.1f} s, "
           f"{len(lost.findings)} findings")
     print("\n".join(lost.findings))

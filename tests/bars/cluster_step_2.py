@@ -82,8 +82,12 @@ def bar_3(bars):
 
 def bar_4(bars):
     rounds, many = asked("LOST_ROUNDS", 2)
+    others, more = asked("OTHER_ROUNDS", 4)
     bars.part("4", "acknowledged proposals are lost: no told win is, all that was being decided ends, the sale goes on within 10 s",
               lambda: program("cluster_lost.py", [*POSTGRES, *CLUSTER], "--rounds", rounds, seconds=box(600, many)))
+    bars.part("4 others", "the same for FLUSHALL, a restart, a master that comes back, a slot that moves, under load",
+              lambda: program("cluster_lost.py", [*POSTGRES, *CLUSTER], "--how", "flushall,restart,back,migrate", "--rounds", others,
+                              seconds=box(600, more)))
 
 
 def bar_5(bars):
@@ -109,5 +113,10 @@ def bar_6(bars):
               lambda: program("cluster_cost.py", [*POSTGRES, "--durable", *CLUSTER], seconds=300))
 
 
+def bar_7(bars):
+    bars.part("7", "shards by script cost Redis less than segments behind locks, and sell no unit twice (decision 0045)",
+              lambda: program("segments.py", REDIS, DIFFERENTIAL, seconds=300))
+
+
 def bars_of(suite, several):
-    return {"1": lambda bars: bar_1(bars, suite, several), "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5, "6": bar_6}
+    return {"1": lambda bars: bar_1(bars, suite, several), "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5, "6": bar_6, "7": bar_7}
