@@ -20,6 +20,12 @@ function languageGuess() {
 
 let chosen = languageGuess();
 
+/* Words of one page alone; before it says any. A language that they are not in begins as English. */
+export function wordsAdd(more) {
+    for (const tag of Object.keys(words))
+        words[tag] = { ...words[tag], ...(more[tag] ?? more.en) };
+}
+
 export const language = () => chosen;
 /* [{ tag, name, direction }] */
 export const languagesAll = () => languages;

@@ -6,7 +6,7 @@ import { itemGet, saleGet, serverAddress } from './api.js';
 import { ticketForget, ticketKeep, ticketRead } from './attempt.js';
 import { buttonModel } from './buy_button.js';
 import { detailsRemembered } from './details.js';
-import { element } from './dom.js';
+import { element, textSet } from './dom.js';
 import { clockText, clockTickMs } from './format.js';
 import { nameOf, onLanguage, say } from './i18n.js';
 import { createItemLayout } from './item_layout.js';
@@ -39,6 +39,7 @@ import { createWaitlist, waitlistModel } from './waitlist.js';
 
 const AFTER_START_MS = 2_500;
 const QUIET_MS = 60_000; /* between looks at an item of which push would tell */
+const TAKE_OVER_MS = 5_000; /* after that, what is known is shown, and may move when the rest arrives */
 
 export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     const acts = createOrderActs(session, () => item, { shown: orderShown, changed: () => paint() });
@@ -61,9 +62,12 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     let waited = false; /* in the room, and not admitted yet */
     let aside = false; /* an order is there, and its buyer looks at the item all the same */
     let others = null; /* what else the sale has, once this is sold out; [] while it is asked for */
+    let othersTold = false;
     let addressReady = false; /* the address was shown before the start: it is sent after the win */
     let timer = 0;
     let inside = null; /* the item as the page came with it, until it is known how it stands now */
+    let late = false;
+    const page = element('div', { class: 'item-page' }, ...layout.nodes);
 
     const preparation = createPreparation(itemId, {
         clock,
@@ -352,15 +356,17 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         const now = clock.now();
         const phase = phaseOf(item, now);
         const gone = failure?.type === 'unknown-item';
-        layout.paint(item, phase, now, failure === null ? '' : sentenceFor(failure), gone);
-        if (item === null) {
-            if (gone)
-                inside?.remove();
-            if (gone || inside === null)
-                titleSet(gone ? say('item.gone') : '');
+        const trouble = failure === null ? '' : sentenceFor(failure);
+        if (inside !== null && !gone && !settled(phase)) {
+            textSet(inside.querySelector('.dock-lines'), trouble);
             return;
         }
-        inside?.remove();
+        layout.paint(item, phase, now, trouble, gone);
+        if (item === null) {
+            takeOver();
+            titleSet(gone ? say('item.gone') : '');
+            return;
+        }
         const shownRoom = roomShown(phase);
         titlePaint(shownRoom);
         paintDock(phase, now);
@@ -383,6 +389,27 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
             now,
         );
         layout.viewSet(holds && !aside ? 'order' : roomIsScreen(shownRoom) ? 'room' : 'item');
+        takeOver();
+    }
+
+    /* Whether all is known that decides what stands where. Until then the page that the server has sent stays: its parts have
+     * the same places, and nothing moves. */
+    function settled(phase) {
+        if (item === null)
+            return false;
+        if (phase === 'soldOut')
+            othersAsk();
+        const waits = phase === 'unknown'
+            || (phase === 'before' && shop.known() === null)
+            || (phase === 'soldOut' && !othersTold)
+            || (followed !== null && order === null);
+        return late || !waits;
+    }
+
+    /* In one step: a part that is there before and after would count as moved. */
+    function takeOver() {
+        inside?.replaceWith(page);
+        inside = null;
     }
 
     function lostShown(phase) {
@@ -405,10 +432,11 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         others = [];
         try {
             others = othersOf((await saleGet(item.sale)).items, itemId);
-            paint();
         } catch {
             /* Nothing else is offered then. */
         }
+        othersTold = true;
+        paint();
     }
 
     /* Paints now and again when the shown second or the phase changes. */
@@ -465,9 +493,15 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
 
     root.dataset.dock = ''; /* what follows the page keeps clear of it */
     inside = [...root.children].find((node) => node.dataset.inside === String(itemId)) ?? null;
-    root.replaceChildren(...(inside === null ? [] : [inside]), element('div', { class: 'item-page' }, ...layout.nodes));
+    root.replaceChildren(inside ?? page);
+    const lateTimer = setTimeout(() => {
+        late = true;
+        paint();
+    }, TAKE_OVER_MS);
     tick();
     poll.start();
+    if (session.current() === null)
+        shop.ask().then(tick, () => {});
     waitlist.start();
     const opened = session.current();
     const kept = opened === null ? null : ticketRead(itemId, opened.user);
@@ -481,6 +515,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         stop() {
             delete root.dataset.dock;
             clearTimeout(timer);
+            clearTimeout(lateTimer);
             poll.stop();
             layout.human.end();
             waitlist.stop();

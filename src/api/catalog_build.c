@@ -50,6 +50,7 @@ static struct catalog_item *item_make(const struct item *row)
         .sale = row->sale,
         .product = row->product,
         .deduct_on_payment = row->deduct_on_payment,
+        .limit_per_user = row->limit_per_user,
         .flash_price = row->flash_price,
         .head = span_of(bytes, head_bytes),
         .tail = span_of(bytes + head_bytes, text.size - head_bytes) };

@@ -94,6 +94,7 @@ static void item_write(struct exchange *exchange, const struct catalog *catalog,
             : NULL,
         .start_ms = view.start_ms,
         .end_ms = view.end_ms,
+        .limit = item->limit_per_user,
         .base = span_from_string(base) };
     item_page_write(&shared->pages->shell, &shown, out);
 }

@@ -122,13 +122,13 @@ static void product_write(const struct page_item *item, struct text *out)
         from, until);
 }
 
+/* 2026-11-11T12:00:00.000Z is read as 2026-11-11 12:00. */
 static void moment_write(struct text *out, const char *chinese, const char *english, uint64_t ms)
 {
     char text[TIME_TEXT_BYTES];
     time_text_format(ms, text);
-    /* 2026-11-11T12:00:00.000Z is read as 2026-11-11 12:00. */
-    text_format(out, "<p class=\"when\">%s · <span lang=\"en\">%s</span> ", chinese, english);
-    text_format(out, "<time datetime=\"%s\">%.10s %.5s UTC</time></p>", text, text, text + 11);
+    text_format(out, "%s · <span lang=\"en\">%s</span> ", chinese, english);
+    text_format(out, "<time datetime=\"%s\">%.10s %.5s UTC</time>", text, text, text + 11);
 }
 
 static void lang_write(struct span language, struct text *out)
@@ -154,37 +154,59 @@ static void others_write(const struct page_item *item, struct text *out)
     }
 }
 
-/* What is read where no script runs; the script shows the same, and more, in its place. */
-static void article_write(const struct page_item *item, struct text *out)
+static void picture_write(const struct page_item *item, struct text *out)
 {
-    text_format(out, "<article class=\"item inside\" data-inside=\"%u\"", item->id);
-    lang_write(item->language, out); /* web/i18n.js reads it */
-    text_literal(out, "><div class=\"gallery\">");
-    if (item->image.size > 0) {
-        text_literal(out, "<img src=\"");
-        text_html(out, item->image);
-        text_literal(out, "\" alt=\"");
-        text_html(out, item->name);
-        text_literal(out, "\" width=\"480\" height=\"480\">");
-    }
-    text_literal(out, "</div><div class=\"details\"><h1>");
+    text_literal(out, "<div class=\"gallery\"><img src=\"");
+    text_html(out, item->image.size > 0 ? item->image : SPAN("/favicon.svg"));
+    text_literal(out, "\" alt=\"");
     text_html(out, item->name);
-    text_format(out, "</h1><p class=\"prices\"><strong class=\"price-flash\">%s ", item->price);
+    text_literal(out, "\" width=\"480\" height=\"480\"></div>");
+}
+
+/* Prices, the place of the quantity, and the place of the button with the words that belong to it. */
+static void buying_write(const struct page_item *item, struct text *out)
+{
+    text_format(out, "<div class=\"buying\"><p class=\"prices\"><strong class=\"price-flash\">%s ",
+        item->price);
     text_html(out, item->currency);
     text_literal(out, "</strong>");
     if (item->list_price != NULL)
         text_format(out, " <s class=\"price-list\">%s</s>", item->list_price);
     text_literal(out, "</p>");
+    if (item->limit != 1)
+        text_literal(out, "<p class=\"quantity\"></p>");
+    text_literal(out,
+        "<div class=\"dock\"><div class=\"dock-lines\" role=\"status\"><noscript>购买需要启用 "
+        "JavaScript。 "
+        "<span lang=\"en\">Please switch on JavaScript to buy.</span></noscript></div>"
+        "<div class=\"buy buy-place\"></div></div></div>");
+}
+
+/* What is read where no script runs. The script puts the same, and more, in its place: down to the
+ * button each part stands where web/item_layout.js has it, so that nothing moves. What follows depends
+ * on how the sale stands, which this page does not know: `inside-more`, which web/style.css shows where
+ * no script will come. */
+static void article_write(const struct page_item *item, struct text *out)
+{
+    text_format(out, "<div class=\"item-page\" data-inside=\"%u\"", item->id);
+    lang_write(item->language, out); /* web/i18n.js reads it */
+    text_literal(out,
+        "><a class=\"back\" href=\"/\">全部活动 · <span lang=\"en\">All sales</span></a>"
+        "<article class=\"item\">");
+    picture_write(item, out);
+    text_literal(out, "<div class=\"details\"><p class=\"eyebrow\"><span class=\"when\">");
     moment_write(out, "开始", "Starts", item->start_ms);
+    text_literal(out, "</span></p><h1>");
+    text_html(out, item->name);
+    text_literal(out, "</h1>");
+    buying_write(item, out);
+    text_literal(out, "<div class=\"buying inside-more\"><p class=\"when\">");
     moment_write(out, "结束", "Ends", item->end_ms);
-    text_literal(out, "<p class=\"description\">");
+    text_literal(out, "</p><p class=\"description\">");
     text_html(out, item->about);
     text_literal(out, "</p>");
     others_write(item, out);
-    text_literal(out,
-        "<noscript><p class=\"notice\">购买需要启用 JavaScript。 <span lang=\"en\">Please "
-        "switch on JavaScript "
-        "to buy.</span></p></noscript></div></article>");
+    text_literal(out, "</div></div></article></div>");
 }
 
 /* The page names its language as item->language does. */

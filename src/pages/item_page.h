@@ -26,6 +26,7 @@ struct page_item {
     struct span currency;
     const char *price, *list_price; /* "99.00"; list_price NULL: none to compare with */
     uint64_t start_ms, end_ms;
+    uint32_t limit;   /* for each user; 0: none */
     struct span base; /* of absolute addresses, "https://sale.example"; empty: not known */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "config/test_mode.h"
 #include "config/theme.h"
 #include "pages/page_edit.h"
 
@@ -15,12 +16,13 @@ enum {
     PATH_BYTES = 64,
     WORDS_BYTES = 8 * 1024, /* one edit of a theme, but its JSON */
     HTML_BYTES = 64 * 1024 + THEME_JSON_MAX,
-    THEMED = 2, /* pages that the theme is put into */
+    THEMED = 2, /* pages that the theme is put into; the first one tells of the test mode */
 };
 static const char *const themed[THEMED] = { "/index.html", "/404.html" };
 
 struct page_memory {
     struct theme theme;
+    bool has_theme, test_mode;
     char css_path[PATH_BYTES], logo_path[PATH_BYTES];
     char *html[THEMED];
 };
@@ -61,12 +63,14 @@ static void links_write(const struct theme *theme, struct text *out)
     text_literal(out, "</ul>\n    </footer>");
 }
 
-/* The page's HTML with the theme in it. NULL: the page is not as it was when this was written. */
+/* The page's HTML with the theme in it, and with the note of the test mode in sight from the first paint
+ * on. NULL: the page is not as it was when this was written. */
 static char *html_make(struct page_memory *memory, const struct asset *page, size_t *size, bool is_main)
 {
     static char name[WORDS_BYTES], title[WORDS_BYTES], logo[WORDS_BYTES], home[WORDS_BYTES],
         links[WORDS_BYTES], head[HTML_BYTES]; /* the start has one thread */
     const struct theme *theme = &memory->theme;
+    const bool plain = !memory->has_theme;
     struct text name_text = text_in(name, sizeof name), title_text = text_in(title, sizeof title),
                 logo_text = text_in(logo, sizeof logo), home_text = text_in(home, sizeof home),
                 links_text = text_in(links, sizeof links), head_text = text_in(head, sizeof head);
@@ -81,17 +85,19 @@ static char *html_make(struct page_memory *memory, const struct asset *page, siz
     links_write(theme, &links_text);
     head_write(memory, &head_text);
     struct page_edit edits[] = {
-        { SPAN("</head>"), text_span(&head_text), false },
-        { SPAN("</footer>"), text_span(&links_text), !is_main },
+        { SPAN("</head>"), text_span(&head_text), plain },
+        { SPAN("</footer>"), text_span(&links_text), plain || !is_main },
         { SPAN("<span data-words=\"shop.name\">Stampede</span>"), text_span(&name_text),
-            theme->name[0] == 0 },
+            plain || theme->name[0] == 0 },
         { SPAN("<title>Stampede 限时秒杀</title>"), text_span(&title_text),
-            theme->name[0] == 0 || !is_main },
+            plain || theme->name[0] == 0 || !is_main },
         { SPAN("<img src=\"/favicon.svg\" alt=\"\" width=\"32\" height=\"32\">"),
-            text_span(&logo_text), theme->logo[0] == 0 },
+            text_span(&logo_text), plain || theme->logo[0] == 0 },
         { is_main ? SPAN("<a class=\"brand\" href=\"/\" data-route>")
                   : SPAN("<a class=\"brand\" href=\"/\">"),
-            text_span(&home_text), theme->home_url[0] == 0 },
+            text_span(&home_text), plain || theme->home_url[0] == 0 },
+        { SPAN(" data-words=\"page.test\" hidden>"), SPAN(" data-words=\"page.test\">"),
+            !memory->test_mode || !is_main },
     };
     const size_t edit_count = sizeof edits / sizeof *edits;
     char *html = malloc(HTML_BYTES);
@@ -126,9 +132,10 @@ static void theme_files_add(struct pages *pages)
     file_add(pages, memory->logo_path, theme->logo_bytes, theme->logo_size);
 }
 
-static bool theme_apply(struct pages *pages, char error[CONFIG_ERROR])
+static bool pages_edit(struct pages *pages, char error[CONFIG_ERROR])
 {
-    theme_files_add(pages);
+    if (pages->memory->has_theme)
+        theme_files_add(pages);
     for (size_t i = 0; i < pages->count; i++) {
         struct asset *asset = &pages->assets[i];
         for (int page = 0; page < THEMED; page++) {
@@ -137,7 +144,8 @@ static bool theme_apply(struct pages *pages, char error[CONFIG_ERROR])
                 continue;
             pages->memory->html[page] = html_make(pages->memory, asset, &size, page == 0);
             if (pages->memory->html[page] == NULL) {
-                snprintf(error, CONFIG_ERROR, "page.theme: %s has no place for it", themed[page]);
+                snprintf(error, CONFIG_ERROR,
+                    "%s has no place for the theme or the note of the test mode", themed[page]);
                 return false;
             }
             *asset = (struct asset){
@@ -165,10 +173,12 @@ enum status pages_open(struct pages *pages, const struct config *config,
         .memory = calloc(1, sizeof *pages->memory) };
     invariant(pages->assets != NULL && pages->memory != NULL);
     memcpy(pages->assets, embedded, count * sizeof *embedded);
-    const bool good = config->theme[0] == 0
-        || (theme_load(&pages->memory->theme, config->theme, error) == STATUS_OK
-            && theme_apply(pages, error));
-    if (good && shell_take(pages, error))
+    pages->memory->has_theme = config->theme[0] != 0;
+    pages->memory->test_mode = test_mode_on(config);
+    const bool good = !pages->memory->has_theme
+        || theme_load(&pages->memory->theme, config->theme, error) == STATUS_OK;
+    const bool edited = pages->memory->has_theme || pages->memory->test_mode;
+    if (good && (!edited || pages_edit(pages, error)) && shell_take(pages, error))
         return STATUS_OK;
     pages_close(pages);
     return STATUS_BAD_INPUT;

@@ -16,7 +16,8 @@ struct pages {
     struct page_memory *memory; /* what was made here */
 };
 
-/* `page.theme` empty: the files as they are. On failure `error` says what is wrong with the theme. */
+/* `page.theme` empty, and no test mode: the files as they are. On failure `error` says what is wrong with
+ * the theme. */
 MUST_CHECK enum status pages_open(struct pages *pages, const struct config *config,
     const struct asset *embedded, size_t count, char error[CONFIG_ERROR]);
 void pages_close(struct pages *pages); /* one that is all zero, too */

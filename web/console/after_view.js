@@ -32,7 +32,7 @@ function funnelPart(report) {
 function reportParts(report) {
     const orders = report.orders_pending + report.orders_paid + report.orders_refunded + report.orders_expired + report.orders_cancelled + report.orders_rejected;
     const result = panel(say('after.result'), facts([[say('after.opened'), moment(report.opened_ms, true)],
-        [say('after.soldout'), report.sold_out_ms > 0 ? duration(report.sold_out_after_ms) : say('no')], [say('after.winners'), number(report.winners)],
+        [say('after.soldout'), report.sold_out_ms > 0 ? duration(report.sold_out_after_ms) : say('after.soldout.not')], [say('after.winners'), number(report.winners)],
         [say('after.paid'), `${number(report.orders_paid)} · ${percent(report.orders_paid, orders)}`], [say('after.median'), report.payments > 0 ? duration(report.payment_median_ms) : '–'],
         [say('after.p95'), report.payments > 0 ? duration(report.payment_p95_ms) : '–']]));
     const states = panel(say('nav.orders'), facts(['pending', 'paid', 'refunded', 'expired', 'cancelled', 'rejected'].map((name) => [say(`report.${name}`), number(report[`orders_${name}`])])));
@@ -52,7 +52,7 @@ function reportPaint(sales, chosen, report, place) {
         button('JSON', () => fileSave(`report-${chosen}.json`, JSON.stringify(report, null, 2), 'application/json'), 'plain small'),
         button('CSV', () => fileSave(`report-${chosen}.csv`, csvText(['name', 'value'], [...Object.entries(report).filter(([, value]) => typeof value !== 'object'),
             ...Object.entries(report.funnel)]), 'text/csv'), 'plain small')];
-    place.replaceChildren(titleRow(report.title, chip(named('gate', report.gate), report.gate), element('div', { class: 'title-end' }, ...acts)),
+    place.replaceChildren(titleRow(nameIn(sales.find(({ id }) => id === chosen) ?? report), chip(named('gate', report.gate), report.gate), element('div', { class: 'title-end' }, ...acts)),
         element('div', { class: 'bar' }, field(say('live.sale'), pick)), reportParts(report));
 }
 

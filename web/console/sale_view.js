@@ -84,7 +84,7 @@ export function saleShow(main, id) {
             stock.append(element('div', { class: 'acts' }, button(say('item.add'), () => itemAdd(sale, () => place.look(true)))));
         const about = panel(say('sale.about'), facts([[say('sale.start'), moment(sale.start_ms, true)], [say('sale.end'), moment(sale.end_ms, true)],
             [say('sale.check'), named('check', sale.human_check)], [say('sale.room'), say(sale.waiting_room ? 'yes' : 'no')],
-            [say('sale.limit'), sale.limit_per_user === 0 ? say('no') : number(sale.limit_per_user)]]));
+            [say('sale.limit'), sale.limit_per_user === 0 ? say('sale.limit.none') : number(sale.limit_per_user)]]));
         const links = [];
         if (editable)
             links.push(element('a', { class: 'plain small', href: `#/sales/${id}/edit`, textContent: say('form.edit') }));

@@ -5,15 +5,18 @@
 import { sandboxGet, sandboxPost } from '../api.js';
 import { attributeSet, element, textSet } from '../dom.js';
 import { moment, money } from '../format.js';
-import { language, languageSet, onLanguage, say } from '../i18n.js';
+import { language, languageSet, onLanguage, say, wordsAdd } from '../i18n.js';
 import { payAddress } from '../pay_address.js';
+import { SANDBOX_WORDS } from './words.js';
+
+wordsAdd(SANDBOX_WORDS);
 
 const TROUBLES = ['lost', 'twice', 'late', 'wrong-amount', 'decline'];
 
 const id = new URLSearchParams(location.search).get('id') ?? '';
 const root = document.getElementById('main');
 let payment = null;
-let trouble = ''; /* a key of words.js */
+let trouble = ''; /* a key of the words */
 let busy = '';
 
 function factMake(key) {

@@ -36,4 +36,14 @@ def an_operator_sees_that_it_is_on():
     equal(server.metrics()["stampede_sandbox"], 1)
 
 
+@rule
+def a_buyer_sees_it_from_the_first_paint_on():
+    item = server.open_item()
+    plain = Server(settings={"payment.providers": ""}).start()
+    for path in ("/", f"/items/{item}/"):
+        true('data-words="page.test">' in server.get(path).body.decode(), path)
+    true('data-words="page.test" hidden>' in plain.get("/").body.decode())
+    plain.stop()
+
+
 run()

@@ -60,7 +60,7 @@ describe('the console in Chinese', () => {
     test('alarms and the audit trail tell their values', async () => {
         const { page } = await signedIn(CHINESE, 'trouble');
         await page.getByText('sandbox 的账单中有数据库不认识的付款。').waitFor();
-        await page.getByText('支付由沙箱处理，不涉及真实资金。').waitFor();
+        await page.getByText('支付由沙盒处理，不涉及真实资金。').waitFor();
         await wellMade(page, 'trouble-words-zh');
         await page.goto(`${base}/console/#/sales/1`);
         await page.getByText('暂停活动').first().waitFor();

@@ -72,11 +72,12 @@ export async function saleMake({
     room = false,
     beacon = '',
     check = 'none',
+    picture = true,
 }) {
     const product = await admin('/products', {
         name: 'Test watch',
         description: 'For the storefront test.',
-        images: ['/demo/watch.svg'],
+        images: picture ? ['/demo/watch.svg'] : [],
         list_price: 329900,
         currency: 'CNY',
     });

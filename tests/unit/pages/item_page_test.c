@@ -52,7 +52,19 @@ static void a_page_carries_the_product_for_people_and_for_previews(void **state)
     assert_true(has("<h1>Tea</h1>"));
     assert_true(has("<s class=\"price-list\">199.00</s>"));
     assert_true(has("<time datetime=\"2026-11-10T12:00:00.000Z\">2026-11-10 12:00 UTC</time>"));
-    assert_true(has("</article></main>"));
+    assert_true(has("</article></div></main>"));
+    assert_true(has("<img src=\"/media/a.jpg\" alt=\"Tea\" width=\"480\" height=\"480\">"));
+    assert_true(has("<p class=\"quantity\"></p><div class=\"dock\">"));
+}
+
+static void what_the_script_will_show_has_its_place(void **state)
+{
+    (void)state;
+    written(&(struct page_item){
+        .id = 7, .name = SPAN("Tea"), .currency = SPAN("CNY"), .price = "1", .limit = 1 });
+    assert_true(has("<img src=\"/favicon.svg\" alt=\"Tea\""));
+    assert_true(has("<div class=\"buy buy-place\"></div>"));
+    assert_null(strstr(memory, "class=\"quantity\"")); /* one for each user: nothing to choose */
 }
 
 static void what_a_merchant_writes_is_shown_and_runs_nothing(void **state)
@@ -111,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_carries_the_product_for_people_and_for_previews),
+        cmocka_unit_test(what_the_script_will_show_has_its_place),
         cmocka_unit_test(what_a_merchant_writes_is_shown_and_runs_nothing),
         cmocka_unit_test(a_page_in_a_language_says_so_and_names_the_others),
         cmocka_unit_test(a_page_without_its_places_is_told),

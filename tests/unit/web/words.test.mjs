@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* web/words.js: both languages say the same things, and everything the pages say is there. */
+/* web/words.js and web/sandbox/words.js: both languages say the same things, and everything the pages say is there. */
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
+import { SANDBOX_WORDS } from '../../../web/sandbox/words.js';
 import { WORDS } from '../../../web/words.js';
 
 const WEB = new URL('../../../web/', import.meta.url);
-const { en, 'zh-CN': zh } = WORDS;
+const en = { ...WORDS.en, ...SANDBOX_WORDS.en };
+const zh = { ...WORDS['zh-CN'], ...SANDBOX_WORDS['zh-CN'] };
 
 /* Where a language says a number in its own way. */
 const OWN_VALUES = new Set(['saving']);
@@ -29,7 +31,7 @@ test('every key is there in both languages, with the same values', () => {
 });
 
 test('no key is there twice: the first words would never be seen', () => {
-    const text = readFileSync(new URL('words.js', WEB), 'utf8');
+    const text = ['words.js', 'sandbox/words.js'].map((name) => readFileSync(new URL(name, WEB), 'utf8')).join('');
     const written = [...text.matchAll(/^ {4}'?([\w.-]+)'?:/gm)].length;
     assert.equal(written, Object.keys(en).length + Object.keys(zh).length);
 });
