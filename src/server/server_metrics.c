@@ -16,5 +16,5 @@ void server_metrics_update(const struct board *board, const struct link *link)
     link_health(link, clock_now_ms(), &health);
     metric_set(&durable, atomic_load_explicit(&board->durable_lsn, memory_order_relaxed));
     metric_set(&stopped, reason);
-    metric_set(&ready, reason == WINS_RUNNING && !health.away && !health.stopped);
+    metric_set(&ready, reason == WINS_RUNNING && !health.away && !health.stopped && health.reason == NULL);
 }

@@ -150,6 +150,7 @@ def a_clock_that_is_apart_is_told_and_far_apart_it_is_not_ready_until_it_is_righ
         eventually(lambda: 250 <= wrong.metrics()[f'stampede_clock_apart_ms{{to="{to}"}}'] <= 600, f"{to} is not apart")
     wrong.time_pass(4400)
     says(wrong, "are 1 s or more apart: set the machines' clocks (NTP)")
+    eventually(lambda: wrong.metrics()["stampede_ready"] == 0, "the metric does not say so")
     equal(alarm(worker, "clock-apart"), None, "the clocks of others are right")
     wrong.time_pass(-5000)
     becomes_ready(wrong)
