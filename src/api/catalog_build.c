@@ -46,14 +46,14 @@ static struct catalog_item *item_make(const struct item *row)
         row->deduct_on_payment ? "payment" : "order");
     invariant(!text.overflow);
     struct catalog_item *item = block_take(sizeof *item + text.size);
-    *item = (struct catalog_item){ .id = row->id,
+    *item = (struct catalog_item){ .head = span_of(bytes, head_bytes),
+        .tail = span_of(bytes + head_bytes, text.size - head_bytes),
+        .id = row->id,
         .sale = row->sale,
         .product = row->product,
         .deduct_on_payment = row->deduct_on_payment,
         .limit_per_user = row->limit_per_user,
-        .flash_price = row->flash_price,
-        .head = span_of(bytes, head_bytes),
-        .tail = span_of(bytes + head_bytes, text.size - head_bytes) };
+        .flash_price = row->flash_price };
     span_keep(&item->tail, span_keep(&item->head, (char *)(item + 1)));
     return item;
 }

@@ -166,7 +166,7 @@ static void picture_write(const struct page_item *item, struct text *out)
 /* Prices, the place of the quantity, and the place of the button with the words that belong to it. */
 static void buying_write(const struct page_item *item, struct text *out)
 {
-    text_format(out, "<div class=\"buying\"><p class=\"prices\"><strong class=\"price-flash\">%s ",
+    text_format(out, "</h1><div class=\"buying\"><p class=\"prices\"><strong class=\"price-flash\">%s ",
         item->price);
     text_html(out, item->currency);
     text_literal(out, "</strong>");
@@ -198,7 +198,6 @@ static void article_write(const struct page_item *item, struct text *out)
     moment_write(out, "开始", "Starts", item->start_ms);
     text_literal(out, "</span></p><h1>");
     text_html(out, item->name);
-    text_literal(out, "</h1>");
     buying_write(item, out);
     text_literal(out, "<div class=\"buying inside-more\"><p class=\"when\">");
     moment_write(out, "结束", "Ends", item->end_ms);
