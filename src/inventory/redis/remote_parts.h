@@ -155,7 +155,7 @@ void remote_walks_create(struct remote *remote);
 /* False: there is no place for it now. */
 bool remote_walk_begin(struct remote *remote, const struct asker *asker, const struct command *command);
 void remote_walks_send(struct remote *remote);
-void remote_walk_answered(struct remote *remote, uint64_t walk, const struct outcome *outcome);
+void remote_walk_answered(struct remote *remote, uint64_t index, const struct outcome *outcome);
 
 /* remote_level.c. */
 size_t remote_level_bytes(const struct remote_config *config);

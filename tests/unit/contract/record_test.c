@@ -41,6 +41,17 @@ static void sample_settle(uint32_t which, struct command *command, struct outcom
     outcome->pay_by_ms = UINT64_MAX;
 }
 
+static void sample_transfer(uint32_t which, struct command *command, struct outcome *outcome)
+{
+    command->type = which == GIVE ? COMMAND_GIVE : COMMAND_TAKE;
+    command->transfer = (struct command_transfer){ .item = 3,
+        .quantity = UINT32_MAX,
+        .number = UINT32_MAX,
+        .channel = CHANNEL_SAFETY,
+        .shard = SHARDS_MAX - 1 };
+    outcome->applied = UNITS_MAX;
+}
+
 static void sample(uint32_t which, struct command *command, struct outcome *outcome);
 
 /* SALE … MOVE once more, with who gave them: with all, without a key, without a name. */
@@ -158,13 +169,7 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
         break;
     case GIVE:
     case TAKE:
-        command->type = which == GIVE ? COMMAND_GIVE : COMMAND_TAKE;
-        command->transfer = (struct command_transfer){ .item = 3,
-            .quantity = UINT32_MAX,
-            .number = UINT32_MAX,
-            .channel = CHANNEL_SAFETY,
-            .shard = SHARDS_MAX - 1 };
-        outcome->applied = UNITS_MAX;
+        sample_transfer(which, command, outcome);
         break;
     default:
         sample_settle(which, command, outcome);
