@@ -154,7 +154,13 @@ bool purchase_is_short(struct remote *remote, const struct partition *home,
     if (shards == NULL || shards->count < 2)
         return false;
     const uint32_t others = units_elsewhere(shards, home, purchase->item, purchase->channel);
-    return others > 0 && (uint64_t)others + outcome->free >= purchase->quantity;
+    /* More here than the script saw: they have come since it answered, or are sold and not kept yet. */
+    struct board_update view;
+    const uint32_t kept = replica_item(home->replica, purchase->item, &view)
+        ? view.counts.channel_free[purchase->channel]
+        : 0;
+    const uint32_t here = kept > outcome->free ? kept : outcome->free;
+    return others + here > outcome->free && (uint64_t)others + here >= purchase->quantity;
 }
 
 static void transit_add(const struct shards *shards, item_id item, struct item_counts *sum)
