@@ -32,7 +32,7 @@ static enum status look(
     return status;
 }
 
-/* Who renews its row is alive; who does not was killed. */
+/* A process that renews its row is alive; one that does not was killed. */
 static enum status wait_for_others(
     struct order_store *store, const struct member *self, struct member *rows, struct member *other)
 {

@@ -19,7 +19,7 @@ struct database_hold {
 
 /* ---- the start ---- */
 
-/* Who prolongs its lease is alive; who does not was killed. */
+/* A server that prolongs its lease is alive; one that does not was killed. */
 static bool is_alive(const struct lease *before, const struct lease *now)
 {
     return before->holder == now->holder && before->until_ms < now->until_ms;

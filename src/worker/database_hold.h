@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/database_hold.h: one machine with its orders on a database server holds the lease "one machine" of
  * that database, so that a copy of its data folder can't sell beside it (a SQLite file is locked with its
- * folder). Who comes second is refused. A server that was killed leaves its lease for DATABASE_HOLD_MS: the
+ * folder). A second server is refused. A server that was killed leaves its lease for DATABASE_HOLD_MS: the
  * next one waits for that.
  * Thread: start-up, then the worker's. */
 #ifndef STAMPEDE_WORKER_DATABASE_HOLD_H

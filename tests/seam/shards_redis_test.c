@@ -35,6 +35,21 @@ static struct outcome buy(struct process *process, user_id user)
     return ask(process, kit_reserve(user, 1000 + user));
 }
 
+/* Again and again while units are on their way: the same key makes that safe. */
+static struct outcome ask_later(struct process *process, struct command command)
+{
+    struct outcome out = ask(process, command);
+    for (const uint64_t since_ms = kit_now_ms();
+         out.answer == ANSWER_TOO_POPULAR && kit_still(since_ms, "a unit comes");)
+        out = ask(process, command);
+    return out;
+}
+
+static struct outcome buy_later(struct process *process, user_id user)
+{
+    return ask_later(process, kit_reserve(user, 1000 + user));
+}
+
 /* The nth user who is at home there. */
 static user_id user_at(uint32_t shard, uint32_t nth)
 {
@@ -139,10 +154,7 @@ static void every_unit_is_sold_wherever_buyers_are_at_home(void **state)
     struct remote_kit *kit = *state;
     struct process *process = sale_open(kit);
     for (uint32_t i = 0; i < UNITS; i++) { /* all at home in one shard */
-        struct outcome out = buy(process, user_at(1, i));
-        for (const uint64_t since_ms = kit_now_ms();
-             out.answer == ANSWER_TOO_POPULAR && kit_still(since_ms, "a unit comes");)
-            out = buy(process, user_at(1, i));
+        const struct outcome out = buy_later(process, user_at(1, i));
         assert_int_equal(out.answer, ANSWER_WON);
         assert_int_equal(shard_of_ticket(out.ticket), 1);
     }
@@ -175,10 +187,7 @@ static void another_gateway_says_what_it_lacks(void **state)
     struct process *gateway = process_start(kit, 1);
     KIT_UNTIL(kit, shown(gateway).counts.given == UNITS);
     for (uint32_t i = 0; i < UNITS; i++) {
-        struct outcome out = buy(gateway, user_at(0, i));
-        for (const uint64_t since_ms = kit_now_ms();
-             out.answer == ANSWER_TOO_POPULAR && kit_still(since_ms, "a unit comes");)
-            out = buy(gateway, user_at(0, i));
+        const struct outcome out = buy_later(gateway, user_at(0, i));
         assert_int_equal(out.answer, ANSWER_WON);
     }
     books_balance(kit, gateway, UNITS);
@@ -221,10 +230,7 @@ static void preparing_again_changes_nothing_however_units_have_travelled(void **
     struct process *process = sale_open(kit);
     struct command item = { .type = COMMAND_PREHEAT };
     for (uint32_t i = 0; i < 5; i++) {
-        struct outcome out = buy(process, user_at(1, i));
-        for (const uint64_t since_ms = kit_now_ms();
-             out.answer == ANSWER_TOO_POPULAR && kit_still(since_ms, "a unit comes");)
-            out = buy(process, user_at(1, i));
+        const struct outcome out = buy_later(process, user_at(1, i));
         assert_int_equal(out.answer, ANSWER_WON);
     }
     item.preheat = (struct command_preheat){
@@ -325,10 +331,7 @@ static void a_unit_that_somebody_elsewhere_waits_for_goes_to_nobody_else(void **
     const user_id waiter = user_at(2, 50), local = user_at(1, 50);
     ticket_number tickets[UNITS];
     for (uint32_t i = 0; i < UNITS; i++) {
-        struct outcome out = buy(process, user_at(1, i));
-        for (const uint64_t since_ms = kit_now_ms();
-             out.answer == ANSWER_TOO_POPULAR && kit_still(since_ms, "a unit comes");)
-            out = buy(process, user_at(1, i));
+        const struct outcome out = buy_later(process, user_at(1, i));
         tickets[i] = out.ticket;
     }
     assert_int_equal(ask(process, give_back_for(tickets[0], waiter)).answer, ANSWER_DONE);
@@ -336,10 +339,7 @@ static void a_unit_that_somebody_elsewhere_waits_for_goes_to_nobody_else(void **
     assert_int_equal(shown(process).counts.free, 0); /* for whoever walks in */
     for (uint32_t shard = 0; shard < SHARDS; shard++)
         assert_int_equal(buy(process, user_at(shard, 60)).answer, ANSWER_SOLD_OUT);
-    struct outcome out = ask(process, offer_to(waiter));
-    for (const uint64_t since_ms = kit_now_ms();
-         out.answer == ANSWER_TOO_POPULAR && kit_still(since_ms, "the unit comes");)
-        out = ask(process, offer_to(waiter));
+    struct outcome out = ask_later(process, offer_to(waiter));
     assert_true(out.answer == ANSWER_WON || out.answer == ANSWER_REPEATED);
     assert_int_equal(shard_of_ticket(out.ticket), 2);
     /* One who is at home where the unit comes back is served at once. */

@@ -12,7 +12,6 @@
  * Need. A gateway whose purchase finds its shard empty while others are not says so on the channel that
  * workers follow: "short <part> <item> <channel> <units>". The message may be lost: the purchase is tried
  * again, and it is said again. */
-#include "base/log.h"
 #include "base/metrics.h"
 #include "contract/ticket_number.h"
 #include "inventory/redis/level.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may join a shop on many machines: over a real database. */
+/* Which processes may join a shop on many machines: over a real database. */
 #include "server/admission.h"
 
 #include "base/clock.h"
