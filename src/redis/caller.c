@@ -121,6 +121,12 @@ void redis_call_later(struct redis_caller *caller, struct span key, struct redis
         caller->failed = answer;
 }
 
+enum status redis_call_soon(
+    struct redis_caller *caller, struct span key, struct redis_words words, uint32_t ms)
+{
+    return redis_client_send(caller->client, key, TAG_LATER, now_ms() + ms, words);
+}
+
 enum redis_answer redis_call_wait(struct redis_caller *caller)
 {
     while (redis_client_in_flight(caller->client) > 0)

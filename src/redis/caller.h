@@ -28,6 +28,9 @@ MUST_CHECK enum redis_answer redis_call(struct redis_caller *caller, struct span
 /* The same without waiting for the answer, unless too many are on their way. */
 void redis_call_later(
     struct redis_caller *caller, struct span key, struct redis_words words, uint32_t ms);
+/* The same without waiting for anything; it is sent by the next turn. Errors: as redis_client_send. */
+MUST_CHECK enum status redis_call_soon(
+    struct redis_caller *caller, struct span key, struct redis_words words, uint32_t ms);
 /* Waits for the answers of all of these since the last time. Answers the first that was not
  * REDIS_ANSWER_OK. */
 MUST_CHECK enum redis_answer redis_call_wait(struct redis_caller *caller);

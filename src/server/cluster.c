@@ -13,7 +13,9 @@
 #include "inventory/redis/remote.h"
 #include "partition/keeper.h"
 #include "server/admission.h"
+#include "server/database.h"
 #include "server/version.h"
+#include "store/redis/order_cache.h"
 #include "worker/alarms.h"
 #include "worker/worker.h"
 
@@ -38,6 +40,8 @@ struct cluster {
     struct worker *worker;
     struct link *link;
     struct limits_news news;
+    struct order_cache *caches[VIEW_READERS_MAX]; /* the view readers' */
+    struct order_cache *drops;                    /* the inventory's thread's */
     struct thread inventory_thread, log_thread, keeper_thread;
 };
 
@@ -83,8 +87,12 @@ static bool order_moved(void *context, ticket_number *ticket, user_id *user)
 {
     const struct cluster *cluster = context;
     struct link_note note;
-    if (!link_others_take(cluster->link, &note))
+    if (!link_others_take(cluster->link, &note)) {
+        cluster->drops->ops->turn(cluster->drops);
         return false;
+    }
+    if (note.ticket != 0)
+        cluster->drops->ops->drop(cluster->drops, note.ticket);
     *ticket = note.ticket;
     *user = note.user;
     return true;
@@ -233,6 +241,18 @@ static enum status remote_start(struct cluster *cluster, const struct config *co
     return status;
 }
 
+static enum status caches_open(struct cluster *cluster, const struct redis_client_config *redis,
+    uint64_t data_id, char error[CONFIG_ERROR])
+{
+    const uint32_t readers = database_shares(cluster->config).view_readers;
+    enum status status = order_cache_open(&cluster->drops, redis, data_id);
+    for (uint32_t i = 0; i < readers && status == STATUS_OK; i++)
+        status = order_cache_open(&cluster->caches[i], redis, data_id);
+    if (status != STATUS_OK)
+        snprintf(error, CONFIG_ERROR, "no client of Redis for order views: %s", status_name(status));
+    return status;
+}
+
 static enum status keeper_start(struct cluster *cluster, char error[CONFIG_ERROR])
 {
     enum status status = connection_open(cluster->store, &cluster->keeping.store, error);
@@ -267,6 +287,8 @@ enum status cluster_open(struct cluster **out, const struct config *config,
         status = connection_open(store, &cluster->log_store, error);
     if (status == STATUS_OK)
         status = remote_start(cluster, config, &redis, &engine, folder->data_id, keys, ports, error);
+    if (status == STATUS_OK)
+        status = caches_open(cluster, &redis, folder->data_id, error);
     if (status == STATUS_OK && !is_gateway(config))
         cluster->keeping = (struct keeper_config){ .redis = redis,
             .data_id = folder->data_id,
@@ -292,6 +314,12 @@ static void connection_close(struct order_store *store)
         store->ops->close(store);
 }
 
+static void cache_close(struct order_cache *cache)
+{
+    if (cache != NULL)
+        cache->ops->close(cache);
+}
+
 /* Others need not wait until it does not count any more. */
 static void member_leave(struct cluster *cluster)
 {
@@ -310,7 +338,15 @@ void cluster_close(struct cluster *cluster)
     remote_close(cluster->remote);
     connection_close(cluster->keeping.store);
     connection_close(cluster->log_store);
+    cache_close(cluster->drops);
+    for (uint32_t i = 0; i < VIEW_READERS_MAX; i++)
+        cache_close(cluster->caches[i]);
     free(cluster);
+}
+
+struct order_cache *const *cluster_order_caches(const struct cluster *cluster)
+{
+    return cluster->caches;
 }
 
 struct inventory *cluster_inventory(struct cluster *cluster)

@@ -23,6 +23,7 @@ struct inventory;
 struct limits;
 struct link;
 struct member;
+struct order_cache;
 struct order_store;
 struct worker;
 struct worker_health;
@@ -38,6 +39,8 @@ MUST_CHECK enum status cluster_open(struct cluster **cluster, const struct confi
 void cluster_close(struct cluster *cluster); /* accepts NULL */
 struct inventory *cluster_inventory(struct cluster *cluster);
 uint64_t cluster_process(const struct cluster *cluster); /* the number of this process, not 0 */
+/* One for each reader of order views, and closed with the cluster. */
+struct order_cache *const *cluster_order_caches(const struct cluster *cluster);
 const struct member *cluster_member(const struct cluster *cluster);
 int64_t cluster_redis_apart_ms(void *context); /* the cluster; any thread (worker/members.h) */
 void cluster_health(void *context, struct worker_health *health); /* the cluster; any thread */

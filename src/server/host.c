@@ -152,6 +152,7 @@ void host_follow(const struct host *host, struct worker_config *config)
         return;
     config->process = cluster_process(host->cluster);
     config->member = cluster_member(host->cluster);
+    config->order_caches = cluster_order_caches(host->cluster);
     config->redis_apart_ms = cluster_redis_apart_ms;
     config->health = cluster_health;
     config->health_context = host->cluster;

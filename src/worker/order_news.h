@@ -7,6 +7,7 @@
 #include "contract/types.h"
 
 struct link;
+struct order_recent;
 struct order_store;
 struct webhooks;
 
@@ -14,6 +15,7 @@ struct order_news {
     struct link *link;
     struct order_store *store;
     struct webhooks *webhooks;
+    struct order_recent *recent;
 };
 /* context: the struct order_news; user 0: whoever the store says. */
 void order_news_tell(void *context, ticket_number ticket, user_id user);

@@ -50,20 +50,21 @@ static bool catalog_currency(const struct order_views *views, item_id id, char c
     return item != NULL;
 }
 
-/* From the catalog; of a sale that is not public, from the store. "": the store is away. */
-static void order_currency(const struct order_views *views, item_id id, char currency[4])
+/* From the catalog; of a sale that is not public, from the store. "" and false: the store is away. */
+static bool order_currency(const struct order_views *views, item_id id, char currency[4])
 {
     struct item row = { 0 };
     if (catalog_currency(views, id, currency))
-        return;
-    (void)!views->store->ops->item_get(views->store, id, &row);
+        return true;
+    const enum status status = views->store->ops->item_get(views->store, id, &row);
     memcpy(currency, row.currency, 4);
+    return status == STATUS_OK || status == STATUS_NOT_FOUND;
 }
 
-void order_json(const struct order_views *views, const struct order *order, struct text *out)
+bool order_json(const struct order_views *views, const struct order *order, struct text *out)
 {
     char currency[4];
-    order_currency(views, order->item, currency);
+    const bool priced = order_currency(views, order->item, currency);
     order_ids_json(views, order->ticket, out);
     order_state_members(order, out);
     text_format(out, ",\"item\":%u,\"quantity\":%u", order->item, order->quantity);
@@ -75,8 +76,9 @@ void order_json(const struct order_views *views, const struct order *order, stru
     text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu",
         (unsigned long long)order->created_ms, (unsigned long long)order->pay_by_ms,
         (unsigned long long)order->version);
-    order_payment_json(views, order, out);
+    const bool whole = order_payment_json(views, order, out) && priced;
     text_literal(out, "}");
+    return whole && !out->overflow;
 }
 
 void order_state_members(const struct order *order, struct text *out)

@@ -15,6 +15,8 @@ struct funnel_keys;
 struct handover;
 struct job;
 struct order;
+struct order_cache;
+struct order_recent;
 struct order_store;
 struct payment;
 struct reader_turns;
@@ -30,11 +32,15 @@ struct order_views {
     uint64_t *entered;          /* see reader_enter (api/handover.h) */
     const struct customers *customers;
     bool sandbox; /* it handles the payments: all orders are tests */
+    /* Of a thread that shows orders to their owners on many machines; NULL: one machine. */
+    struct order_cache *cache;
+    const struct order_recent *recent;
 };
 
 /* {"ticket":…,"order":… without the brace at its end */
 void order_ids_json(const struct order_views *views, ticket_number ticket, struct text *out);
-void order_json(const struct order_views *views, const struct order *order, struct text *out);
+/* False: something was left out. */
+bool order_json(const struct order_views *views, const struct order *order, struct text *out);
 /* ,"state":"closed","reason":"expired" */
 void order_state_members(const struct order *order, struct text *out);
 /* What only the shop may know of an order: ,"customer":…,"details":… without braces; `details`:
@@ -47,8 +53,8 @@ MUST_CHECK enum status order_details_json(
 /* Answers with them. */
 void order_details_reply(const struct order_views *views, struct job *job, ticket_number ticket);
 /* payment_view.c: payment or refund of the order, as members that begin with a comma; nothing where
- * there is none. */
-void order_payment_json(const struct order_views *views, const struct order *order, struct text *out);
+ * there is none. False: something was left out. */
+bool order_payment_json(const struct order_views *views, const struct order *order, struct text *out);
 
 /* Paid, or to be paid, through the sandbox: no real money. */
 bool provider_is_test(const char *provider);

@@ -46,18 +46,24 @@ bool provider_is_test(const char *provider)
 }
 
 /* The payment that the order is shown with: the one that paid it, else the newest. */
-static bool payment_read(const struct order_views *views, const struct order *order, struct payment *payment)
+static enum status payment_read(
+    const struct order_views *views, const struct order *order, struct payment *payment)
 {
     struct order_store *store = views->store;
     uint32_t count = 0;
     if (order->state == ORDER_PAID || order->state == ORDER_REFUNDED)
-        return money_ops(views)->of_paid(store, order->ticket, payment) == STATUS_OK;
-    return money_ops(views)->of_order(store, order->ticket, payment, 1, &count) == STATUS_OK
-        && count > 0;
+        return money_ops(views)->of_paid(store, order->ticket, payment);
+    const enum status status = money_ops(views)->of_order(store, order->ticket, payment, 1, &count);
+    return status == STATUS_OK && count == 0 ? STATUS_NOT_FOUND : status;
 }
 
-/* `payment`: of the order, NULL: none is known. */
-static void refund_members(const struct order_views *views, const struct order *order,
+static bool was_read(enum status status)
+{
+    return status == STATUS_OK || status == STATUS_NOT_FOUND;
+}
+
+/* `payment`: of the order, NULL: none is known. False: the database could not say. */
+static bool refund_members(const struct order_views *views, const struct order *order,
     const struct payment *payment, struct text *out)
 {
     struct order_store *store = views->store;
@@ -68,13 +74,14 @@ static void refund_members(const struct order_views *views, const struct order *
     if (status == STATUS_NOT_FOUND)
         status = money_ops(views)->refund_of_order(store, order->ticket, &refund);
     if (status != STATUS_OK)
-        return;
+        return was_read(status);
     text_format(out, ",\"refund\":{\"state\":\"%s\",\"amount\":%llu,\"created_ms\":%llu",
         refund_states[refund.state], (unsigned long long)refund.amount,
         (unsigned long long)refund.created_ms);
     if (refund.state == REFUND_DONE)
         text_format(out, ",\"done_ms\":%llu", (unsigned long long)refund.done_ms);
     text_literal(out, "}");
+    return true;
 }
 
 /* When the money came, of an order that a payment has paid. */
@@ -85,11 +92,13 @@ static void paid_member(const struct order *order, const struct payment *payment
         text_format(out, ",\"paid_ms\":%llu", (unsigned long long)payment->captured_ms);
 }
 
-void order_payment_json(const struct order_views *views, const struct order *order, struct text *out)
+bool order_payment_json(const struct order_views *views, const struct order *order, struct text *out)
 {
     struct payment payment;
     const bool closed = order->state == ORDER_CLOSED;
-    const bool known = payment_read(views, order, &payment);
+    const enum status status = payment_read(views, order, &payment);
+    const bool known = status == STATUS_OK;
+    bool whole = was_read(status);
     /* Also of a rehearsal that is long over, in the same data folder. */
     if (views->sandbox || (known && provider_is_test(payment.provider)))
         text_literal(out, ",\"test\":true");
@@ -98,12 +107,13 @@ void order_payment_json(const struct order_views *views, const struct order *ord
     if (known && order->state == ORDER_PENDING)
         payment_members(&payment, out);
     if (order->state == ORDER_REFUNDED || (closed && known)) /* without a payment nothing went back */
-        refund_members(views, order, known ? &payment : NULL, out);
+        whole = refund_members(views, order, known ? &payment : NULL, out) && whole;
     if (!closed || !known)
-        return;
+        return whole;
     if (payment_is_unanswered(&payment))
         payment_members(&payment, out);
     if (payment.use == USE_RELINKED)
         text_format(out, ",\"continued_as\":\"%016llx\"",
             (unsigned long long)funnel_order_id(views->keys, payment.paid_ticket));
+    return whole;
 }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/thread.h"
+#include "contract/order_cache.h"
 #include "contract/order_store.h"
 #include "worker/order_views.h"
 #include "worker/task.h"
@@ -42,6 +43,8 @@ COUNTER(views_total, "stampede_order_views_total",
     "Order views and push texts that were read, on connections of their own.");
 COUNTER(views_refused, "stampede_order_views_refused_total",
     "Order views and push texts that the database could not answer.");
+COUNTER(views_shared, "stampede_order_views_shared_total",
+    "Order views that were answered from Redis, without the database.");
 
 /* One job of each edge, then the next of each. */
 static void batch_take(struct reader *reader)
@@ -65,8 +68,20 @@ static void job_return(struct reader *reader, struct job *job, bool answered)
     link_view_return(reader->readers->config.link, reader->index, job);
 }
 
+static bool job_share(struct reader *reader, struct job *job, uint64_t age_max_ms)
+{
+    if (!view_request_cached(&reader->views, job, age_max_ms))
+        return false;
+    metric_add(&views_shared, 1);
+    job_return(reader, job, true);
+    return true;
+}
+
+/* The database can't say it. */
 static void job_refuse(struct reader *reader, struct job *job)
 {
+    if (job_share(reader, job, ORDER_CACHE_KEEP_MS))
+        return;
     view_request_refuse(job);
     job_return(reader, job, false);
 }
@@ -86,18 +101,23 @@ static void waiting_refuse(struct reader *reader)
 static bool job_answer(struct reader *reader, struct job *job, bool *in_moment)
 {
     struct order_store *store = reader->store;
+    if (job_share(reader, job, VIEW_CACHED_MS))
+        return true;
     if (!*in_moment)
         *in_moment = store->ops->moment_begin(store) == STATUS_OK;
     if (!*in_moment) {
         job_refuse(reader, job);
         return false;
     }
-    const bool answered = view_request_answer(&reader->views, job);
-    if (!answered)
-        store->ops->moment_end(store);
-    *in_moment = answered;
-    job_return(reader, job, answered);
-    return answered;
+    *in_moment = view_request_answer(&reader->views, job);
+    if (*in_moment) {
+        job_return(reader, job, true);
+        return true;
+    }
+    store->ops->moment_end(store);
+    if (!job_share(reader, job, ORDER_CACHE_KEEP_MS))
+        job_return(reader, job, false); /* it is refused already */
+    return false;
 }
 
 static void batch_answer(struct reader *reader)
@@ -143,6 +163,7 @@ enum status view_readers_start(struct view_readers *readers)
         reader->views.turns = config->turns;
         reader->views.reader = config->edges + i;
         reader->views.entered = &reader->entered;
+        reader->views.cache = config->caches == NULL ? NULL : config->caches[i];
         status = thread_start(&reader->thread, "views", reader_run, reader);
     }
     return status;

@@ -9,7 +9,9 @@
  * are there when a reader looks, VIEW_BATCH at most, are read in one moment of the database, so that an
  * order and its payment agree.
  *
- * When the database leaves a read unanswered, those who wait behind it are refused with it (503).
+ * On many machines an order is first looked up in the views that processes share (contract/order_cache.h).
+ * When the database leaves a read unanswered, those who wait behind it are answered by the shared view, or
+ * refused (503).
  * Why: docs/decisions/0032-order-views-are-read-beside-the-worker.md.
  * Threads: open, start and the task are the worker's (open: the starting one's). */
 #ifndef STAMPEDE_WORKER_VIEW_READERS_H
@@ -21,6 +23,7 @@
 
 struct arena;
 struct link;
+struct order_cache;
 struct order_store;
 struct order_views;
 struct reader_turns;
@@ -28,8 +31,9 @@ struct task;
 
 enum {
     VIEW_BATCH = 32,
-    VIEW_PATIENCE_MS = 2000,   /* for one statement */
-    VIEW_UNANSWERED_MS = 1000, /* a read that fails after so long: the others need not try */
+    VIEW_PATIENCE_MS = 2000,    /* for one statement */
+    VIEW_CACHED_MS = 60 * 1000, /* a shared view is that old at most, unless the database is away */
+    VIEW_UNANSWERED_MS = 1000,  /* a read that fails after so long: the others need not try */
 };
 
 struct view_readers;
@@ -37,8 +41,9 @@ struct view_readers_config {
     struct order_store *store; /* the worker's own */
     struct link *link;
     uint32_t edges, count;
-    const struct order_views *views; /* copied when the threads start */
-    struct reader_turns *turns;      /* of the catalog; the readers stand behind the edges */
+    const struct order_views *views;   /* copied when the threads start */
+    struct reader_turns *turns;        /* of the catalog; the readers stand behind the edges */
+    struct order_cache *const *caches; /* one for each reader; NULL: none (one machine) */
 };
 /* Opens the connections. */
 MUST_CHECK enum status view_readers_open(struct view_readers **readers, struct arena *arena,

@@ -2,10 +2,44 @@
 #include "worker/view_requests.h"
 
 #include "api/job_reply.h"
+#include "base/clock.h"
+#include "contract/order_cache.h"
 #include "contract/order_store.h"
+#include "worker/order_recent.h"
 #include "worker/order_views.h"
 
 enum { ORDERS_SHOWN = 100 };
+
+bool view_request_cached(const struct order_views *views, struct job *job, uint64_t age_max_ms)
+{
+    struct order_cached cached;
+    if (views->cache == NULL || job->kind != JOB_ORDER
+        || order_is_recent(views->recent, job->ticket, clock_monotonic_ns() / 1000000)
+        || !views->cache->ops->get(views->cache, job->ticket, &cached))
+        return false;
+    const uint64_t now_ms = clock_now_ms();
+    if (cached.version < job->version_seen || cached.user != job->user
+        || (cached.read_ms < now_ms && now_ms - cached.read_ms > age_max_ms))
+        return false; /* the client knows better; the database says whose it is; it is too old */
+    struct text body = job_body(job);
+    text_add(&body, cached.json);
+    if (cached.version == job->version_seen && job->may_wait)
+        job->result = JOB_NOT_YET;
+    else
+        job_reply_json(job, 200, &body);
+    return true;
+}
+
+static void order_share(const struct order_views *views, const struct order *order,
+    uint64_t read_ms, const struct text *body)
+{
+    if (views->cache != NULL)
+        views->cache->ops->put(views->cache, order->ticket,
+            &(struct order_cached){ .version = order->version,
+                .read_ms = read_ms,
+                .user = order->user,
+                .json = text_span(body) });
+}
 
 /* The edge has asked the inventory already: the ticket is this user's, or it is forgotten (no
  * item). Not in the store yet means: being written. */
@@ -13,6 +47,7 @@ static enum status order_answer(const struct order_views *views, struct job *job
 {
     struct order order;
     struct text body = job_body(job);
+    const uint64_t began_ms = clock_now_ms();
     const enum status status = views->store->ops->order_by_ticket(views->store, job->ticket, &order);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return status;
@@ -26,7 +61,8 @@ static enum status order_answer(const struct order_views *views, struct job *job
         return STATUS_OK;
     }
     if (status == STATUS_OK) {
-        order_json(views, &order, &body);
+        if (order_json(views, &order, &body))
+            order_share(views, &order, began_ms, &body);
     } else {
         order_ids_json(views, job->ticket, &body);
         text_format(&body, ",\"state\":\"creating\",\"item\":%u,\"quantity\":%u}", job->item,

@@ -8,6 +8,7 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct job;
 struct order_views;
@@ -15,6 +16,8 @@ struct text;
 
 /* Answers the job. False: the database could not say. */
 bool view_request_answer(const struct order_views *views, struct job *job);
+/* Answers it by the view that processes share, if that was read at most so long ago. False: it does not. */
+bool view_request_cached(const struct order_views *views, struct job *job, uint64_t age_max_ms);
 /* Answers it without a look: the database can't say. */
 void view_request_refuse(struct job *job);
 

@@ -32,6 +32,7 @@ struct spent;
 struct link;
 struct media_service;
 struct member;
+struct order_cache;
 struct order_store;
 struct order_views;
 struct reader_turns;
@@ -91,6 +92,7 @@ struct worker_config {
     /* Many machines. */
     uint8_t leads;    /* enum leads (worker/leadership.h): who does what only one process may do */
     uint64_t process; /* the number of this one */
+    struct order_cache *const *order_caches; /* one for each of view_readers; NULL: one machine */
     const struct member *member; /* what it tells the others (worker/members.h); NULL: one machine */
     int64_t (*redis_apart_ms)(void *context);                    /* worker/members.h */
     void (*health)(void *context, struct worker_health *health); /* of those who write orders */

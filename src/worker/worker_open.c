@@ -317,7 +317,8 @@ static enum status tasks_open(
             .edges = config->edges,
             .count = config->view_readers,
             .views = &worker->views,
-            .turns = config->turns },
+            .turns = config->turns,
+            .caches = config->order_caches },
         &worker->tasks[TASK_VIEWS]);
     if (status != STATUS_OK) {
         snprintf(error, CONFIG_ERROR, "the database gives no connection to show orders: %s",
@@ -371,7 +372,8 @@ enum status worker_open(struct worker **out, const struct worker_config *config,
     worker->views = (struct order_views){ .keys = config->keys,
         .store = config->store,
         .catalog = config->catalog,
-        .customers = config->customers };
+        .customers = config->customers,
+        .recent = &worker->recent };
     enum status status = wake_open(&worker->wake);
     if (status == STATUS_OK) {
         link_worker_wake(config->link, &worker->wake);
@@ -380,9 +382,10 @@ enum status worker_open(struct worker **out, const struct worker_config *config,
         snprintf(error, CONFIG_ERROR, "no descriptor for a wake-up");
     }
     if (status == STATUS_OK) {
-        worker->news = (struct order_news){
-            .link = config->link, .store = config->store, .webhooks = worker->webhooks
-        };
+        worker->news = (struct order_news){ .link = config->link,
+            .store = config->store,
+            .webhooks = worker->webhooks,
+            .recent = &worker->recent };
         *out = worker;
         return STATUS_OK;
     }

@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "worker/job_line.h"
 #include "worker/order_news.h"
+#include "worker/order_recent.h"
 #include "worker/order_views.h"
 #include "worker/selling_rest.h"
 #include "worker/task.h"
@@ -93,6 +94,7 @@ struct worker {
     struct errands *errands;
     struct job_group *group;
     struct order_news news;
+    struct order_recent recent;
     struct order_views views;
     struct alarm_checks *alarms;
     struct anomaly_findings *findings;

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A shop on several processes: a worker and a gateway share PostgreSQL, Redis and a secret."""
-import copy
 import os
 
 from kit import databases
 from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, temp_folder, true
 
 databases.beside("postgres", "redis")
+
+from kit.cluster import at  # noqa: E402
+
 store, name = databases.fresh("postgres")
 SHARED = {**store, **databases.inventory_settings(temp_folder()), "orders.grace_ms": 0, "inventory.tell_ms": 5000,
           "inventory.timeout_ms": 5000}
@@ -22,13 +24,6 @@ def shown_at(server, item):
     """The gateway has read what the worker wrote."""
     eventually(lambda: server.get(f"/v1/items/{item}").status == 200, "the item is not shown", patience_s=60)
     return item
-
-
-def at(server, buyer):
-    """The same visitor at another process, with the same session."""
-    other = copy.copy(buyer)
-    other.server = server
-    return other
 
 
 @rule

@@ -15,6 +15,7 @@
 
 All processes have the same admin keys and the same settings, but for their role, port and folder.
 """
+import copy
 import json
 import os
 import subprocess
@@ -40,6 +41,13 @@ def reconcile(server, *words):
                           env={**os.environ, "STAMPEDE_ADMIN_KEY": server.keys["admin"]})
     true(done.stdout, f"exit {done.returncode}: {done.stderr}")
     return done.returncode, json.loads(done.stdout)
+
+
+def at(server, buyer):
+    """The same visitor at another process, with the same session."""
+    other = copy.copy(buyer)
+    other.server = server
+    return other
 
 
 class Cluster:

@@ -12,6 +12,7 @@
 #include "tests/unit/store/place.h"
 #include "worker/alarm_checks.h"
 #include "worker/order_news.h"
+#include "worker/order_recent.h"
 #include "worker/outgoing_calls.h"
 #include "worker/task.h"
 #include "worker/unpaid_orders.h"
@@ -32,6 +33,7 @@ static struct {
     struct task task, alarms_task, unpaid_task, webhooks_task, calls_task;
     struct outgoing_calls *calls;
     struct order_news news;
+    struct order_recent recent;
     struct order_writing *writing;
     struct worker_health health; /* what there is to be told */
     uint32_t asked;
@@ -49,7 +51,8 @@ static void parts_open(void)
     char error[CONFIG_ERROR];
     assert_int_equal(
         outgoing_calls_open(&world.calls, &world.arena, &world.worker, &world.calls_task), STATUS_OK);
-    world.news = (struct order_news){ .link = world.link, .store = world.place.store };
+    world.news =
+        (struct order_news){ .link = world.link, .store = world.place.store, .recent = &world.recent };
     assert_int_equal(webhooks_open(&world.news.webhooks, &world.arena,
                          &(struct webhooks_config){
                              .config = &world.config, .store = world.place.store, .calls = world.calls },

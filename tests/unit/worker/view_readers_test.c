@@ -6,10 +6,13 @@
 #include "api/handover.h"
 #include "api/link.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/thread.h"
+#include "contract/order_cache.h"
 #include "funnel/keys.h"
 #include "tests/unit/base/unit.h"
 #include "tests/unit/store/place.h"
+#include "worker/order_recent.h"
 #include "worker/order_views.h"
 #include "worker/task.h"
 
@@ -40,6 +43,39 @@ static struct view_readers *readers;
 static struct job jobs[JOBS];
 static char responses[JOBS][BODY_BYTES];
 
+/* One view, as another process has left it. The test looks at it while no job is out. */
+static struct shared_view {
+    struct order_cache base;
+    bool there;
+    ticket_number ticket;
+    struct order_cached cached;
+    char json[ORDER_CACHE_JSON_MAX];
+    uint32_t puts;
+} shared;
+static struct order_cache *const caches[] = { &shared.base };
+static struct order_recent recent;
+static bool is_shared;
+
+static bool shared_get(struct order_cache *cache, ticket_number ticket, struct order_cached *cached)
+{
+    (void)cache;
+    *cached = shared.cached;
+    return shared.there && shared.ticket == ticket;
+}
+
+static void shared_put(struct order_cache *cache, ticket_number ticket, const struct order_cached *cached)
+{
+    (void)cache;
+    shared.there = true;
+    shared.ticket = ticket;
+    shared.cached = *cached;
+    shared.puts++;
+    memcpy(shared.json, cached->json.data, cached->json.size);
+    shared.cached.json.data = shared.json;
+}
+
+static const struct order_cache_ops shared_ops = { .get = shared_get, .put = shared_put };
+
 static void readers_open(uint32_t count)
 {
     assert_int_equal(link_open(&link_of, EDGES, count), STATUS_OK);
@@ -53,7 +89,8 @@ static void readers_open(uint32_t count)
                              .edges = EDGES,
                              .count = count,
                              .views = &views,
-                             .turns = &turns },
+                             .turns = &turns,
+                             .caches = is_shared ? caches : NULL },
                          &task),
         STATUS_OK);
     assert_int_equal(view_readers_start(readers), STATUS_OK);
@@ -69,7 +106,10 @@ static int setup(void **state)
     for (uint32_t i = 0; i < EDGES; i++)
         assert_int_equal(wake_open(&edge_wakes[i]), STATUS_OK);
     assert_int_equal(funnel_keys_derive(&keys, "0123456789abcdef0123456789abcdef", 32), STATUS_OK);
-    views = (struct order_views){ .keys = &keys, .store = place.store };
+    views = (struct order_views){ .keys = &keys, .store = place.store, .recent = &recent };
+    shared = (struct shared_view){ .base.ops = &shared_ops };
+    recent = (struct order_recent){ 0 };
+    is_shared = false;
     for (uint32_t i = 0; i < JOBS; i++)
         jobs[i] = (struct job){ .kind = JOB_ORDER,
             .share = SHARE_VIEW,
@@ -190,6 +230,95 @@ static void every_edge_gets_its_own_views_back(void **state)
     }
 }
 
+/* ---- views that processes share ---- */
+
+/* What another process has read of ticket 1 so long ago. */
+static void shared_set(uint64_t version, uint64_t age_ms, user_id user)
+{
+    static const char json[] = "{\"from\":\"elsewhere\"}";
+    shared_put(&shared.base, 1,
+        &(struct order_cached){ .version = version,
+            .read_ms = clock_now_ms() - age_ms,
+            .user = user,
+            .json = span_from_string(json) });
+    shared.puts = 0;
+}
+
+static bool is_from_elsewhere(void)
+{
+    return view_has(0, 1, "elsewhere");
+}
+
+static void shared_open(void)
+{
+    is_shared = true;
+    readers_open(1);
+    assert_int_equal(place_sell(&place, USER), STATUS_OK);
+}
+
+static void what_was_read_is_put_for_the_others(void **state)
+{
+    (void)state;
+    shared_open();
+    assert_true(view_has(0, 1, "\"state\":\"pending\""));
+    assert_int_equal(shared.puts, 1);
+    assert_int_equal(shared.cached.version, 1);
+    assert_int_equal(shared.cached.user, USER);
+    const struct span body = job_response_body(&jobs[0]);
+    assert_true(span_equal(shared.cached.json, body));
+    assert_true(view_has(1, 1, "\"state\":\"pending\""));
+    assert_int_equal(shared.puts, 1); /* the second one was not read */
+    assert_true(span_equal(job_response_body(&jobs[1]), body));
+}
+
+static void a_shared_view_is_shown_while_it_is_young(void **state)
+{
+    (void)state;
+    shared_open();
+    shared_set(1, 0, USER);
+    assert_true(is_from_elsewhere());
+    shared_set(1, VIEW_CACHED_MS + 1000, USER);
+    assert_false(is_from_elsewhere());
+    assert_int_equal(shared.puts, 1);
+}
+
+static void a_client_that_has_seen_more_is_shown_the_database(void **state)
+{
+    (void)state;
+    shared_open();
+    shared_set(1, 0, USER);
+    jobs[0].version_seen = 2;
+    assert_false(is_from_elsewhere());
+    shared_set(3, 0, USER);
+    assert_true(is_from_elsewhere());
+    jobs[0].version_seen = 3;
+    jobs[0].may_wait = true;
+    link_hand_in(link_of, 0, &jobs[0]);
+    assert_int_equal(job_back(0)->result, JOB_NOT_YET);
+}
+
+static void nobody_is_shown_the_order_of_another(void **state)
+{
+    (void)state;
+    shared_open();
+    shared_set(1, 0, USER + 1);
+    assert_false(is_from_elsewhere());
+}
+
+static void an_order_that_has_just_changed_here_is_read(void **state)
+{
+    (void)state;
+    const uint64_t now_ms = clock_monotonic_ns() / 1000000;
+    shared_open();
+    shared_set(1, 0, USER);
+    order_recent_note(&recent, 1, now_ms + 60 * 1000);
+    assert_false(is_from_elsewhere());
+    recent = (struct order_recent){ 0 };
+    shared_set(1, 0, USER);
+    order_recent_note_all(&recent, now_ms + 60 * 1000);
+    assert_false(is_from_elsewhere());
+}
+
 /* ---- a database that says nothing ---- */
 
 static struct order_store_ops silent_ops;
@@ -214,10 +343,10 @@ static enum status silent_reader_open(struct order_store *store, struct order_st
     return status;
 }
 
-static void those_behind_a_read_without_an_answer_are_refused_with_it(void **state)
+static void silent_open(void)
 {
-    (void)state;
-    struct order_store_ops ops = *place.store->ops;
+    static struct order_store_ops ops;
+    ops = *place.store->ops;
     silent_ops = ops;
     silent_ops.order_by_ticket = silent_by_ticket;
     reader_open = ops.reader_open;
@@ -226,11 +355,39 @@ static void those_behind_a_read_without_an_answer_are_refused_with_it(void **sta
     atomic_store(&asked, 0);
     readers_open(1);
     place.store->ops = &silent_ops; /* only its `close` is used from here on */
+}
+
+static void those_behind_a_read_without_an_answer_are_refused_with_it(void **state)
+{
+    (void)state;
+    silent_open();
     for (uint32_t i = 0; i < JOBS; i++)
         link_hand_in(link_of, 0, &jobs[i]);
     for (uint32_t i = 0; i < JOBS; i++)
         assert_int_equal(job_back(0)->status, 503);
     assert_in_range(atomic_load(&asked), 1, 2); /* the first one may have been alone */
+}
+
+static void shared_views_go_on_without_the_database(void **state)
+{
+    uint32_t shown = 0;
+    (void)state;
+    is_shared = true;
+    silent_open();
+    shared_set(1, VIEW_CACHED_MS + 1000, USER);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        jobs[i].ticket = 1 + i % 2;
+        link_hand_in(link_of, 0, &jobs[i]);
+    }
+    for (uint32_t i = 0; i < JOBS; i++) {
+        const struct job *job = job_back(0);
+        assert_int_equal(job->status, job->ticket == 1 ? 200 : 503);
+        shown += job->status == 200;
+    }
+    assert_int_equal(shown, JOBS / 2);
+    shared_set(1, ORDER_CACHE_KEEP_MS + 1000, USER); /* Redis has forgotten to forget it */
+    link_hand_in(link_of, 0, &jobs[0]);
+    assert_int_equal(job_back(0)->status, 503);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -242,7 +399,14 @@ int main(void)
         TEST(a_transaction_that_is_open_keeps_no_view_waiting),
         TEST(a_view_without_news_waits_at_its_edge),
         TEST(every_edge_gets_its_own_views_back),
+        TEST(what_was_read_is_put_for_the_others),
+        TEST(a_shared_view_is_shown_while_it_is_young),
+        TEST(a_client_that_has_seen_more_is_shown_the_database),
+        TEST(nobody_is_shown_the_order_of_another),
+        TEST(an_order_that_has_just_changed_here_is_read),
         TEST(those_behind_a_read_without_an_answer_are_refused_with_it),
+        TEST(shared_views_go_on_without_the_database),
     };
+    clock_start(0);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
