@@ -13,6 +13,8 @@ SUITES = (("inventory_embedded", []), ("inventory_remote_redis", REDIS), ("inven
           ("queue_journal", []), ("stream_redis", REDIS), ("partition_opener_redis", REDIS), ("partition_keeper_redis", REDIS), ("shards_redis", REDIS))
 QUICK_RULES = ("orders/order_requests", "orders/order_life", "payments/payment_requests", "purchase/purchase", "rooms/waiting_room")
 DIFFERENTIAL = os.path.join(BUILD_ROOT, "release", "tests", "differential", "differential")
+PATH = os.path.join(BUILD_ROOT, "sim", "tests", "seam", "path_redis_test")
+PATH_ROUNDS, PATH_PURCHASES, PATH_RATIO_MIN = 41, 65536, 0.8
 SCRIPT_RATIOS = {"wins": 3.0, "refusals": 1.5}
 
 
@@ -109,6 +111,12 @@ def bar_6(bars):
         return ", ".join(f"{kind} {times} times" for kind, times in ratios.items()), \
             all(ratios.get(kind, 99) <= most for kind, most in SCRIPT_RATIOS.items())
     bars.part("6 script", "in calls of 16: at most 3 times a plain script for a win, 1.5 times for a refusal", script)
+
+    def path():
+        output = command_run([*REDIS, PATH, str(PATH_ROUNDS), str(PATH_PURCHASES)], 600)
+        [line] = [line for line in output.splitlines() if line.startswith("refusals:")]
+        return line, float(re.search(r"([0-9.]+) times", line)[1]) >= PATH_RATIO_MIN
+    bars.part("6 path", "a gateway's path to Redis and back: at least 0.8 times the same calls by a bare client", path)
     bars.part("6 told", "told at most 10 ms after the answer of Redis, in the median, at 1,000 wins/s",
               lambda: program("cluster_cost.py", [*POSTGRES, "--durable", *CLUSTER], seconds=300))
 
