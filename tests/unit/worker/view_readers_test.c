@@ -25,7 +25,7 @@
 enum {
     EDGES = 2,
     READERS = 2,
-    JOBS = 64,
+    JOBS = 4 * VIEW_BATCH, /* more than two batches */
     USER = 7,
     BODY_BYTES = JOB_HEAD_BYTES + 8192,
     PATIENCE_MS = 20000
