@@ -30,7 +30,6 @@ enum {
     JOB_SLOTS = 2048,          /* jobs between one edge and the store thread */
     VIEW_SLOTS = 512,          /* jobs between one edge and one reader of order views */
     VIEW_READERS_MAX = 13,     /* of store.connections */
-    BACKGROUND_NICE = 10,      /* of threads that let selling go first */
 
     /* Many machines: the clock of a process and those of database and Redis. From the first on an alarm tells
      * it, from the second on the process is not ready. */

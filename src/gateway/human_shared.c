@@ -2,9 +2,9 @@
 #include "gateway/human_shared.h"
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "base/thread.h"
 #include "funnel/human/human.h"
 #include "funnel/human/picture_pool.h"
 #include "funnel/human/suspicion.h"
@@ -13,8 +13,6 @@
 #include "gateway/human_outside.h"
 
 #include <stdio.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 enum {
     ROUND_MS = 100,
@@ -69,8 +67,7 @@ static void human_run(void *context)
 {
     struct human_shared *shared = context;
     metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
-        log_warn("human", "the priority of drawing can't be lowered");
+    thread_rank_set(THREAD_BACKGROUND);
     while (!atomic_load(&shared->stop)) {
         const uint32_t drawn =
             shared->pool != NULL ? picture_pool_fill(shared->pool, PICTURES_PER_ROUND) : 0;

@@ -4,13 +4,12 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "base/thread.h"
 #include "contract/limits.h"
 #include "funnel/lockout.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 enum { IDLE_MS = 60 * 1000 };
 enum state { STATE_FREE, STATE_WAITS, STATE_DONE };
@@ -203,8 +202,7 @@ static void checks_run(void *context)
 {
     struct password_checks *checks = context;
     metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
-        log_warn("admin", "the priority of checking passwords can't be lowered");
+    thread_rank_set(THREAD_BACKGROUND);
     while (!atomic_load(&checks->stop))
         if (!check_one(checks))
             wake_wait(&checks->work, IDLE_MS);

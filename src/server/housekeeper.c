@@ -4,13 +4,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/thread.h"
 #include "contract/inventory.h"
 #include "server/host.h"
 #include "server/server_metrics.h"
 
 #include <inttypes.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 enum { ROUND_MS = 100, WALL_DRIFT_MS = 1000 };
 
@@ -29,8 +28,7 @@ static void housekeeper_run(void *context)
     struct housekeeper *housekeeper = context;
     bool warned = false;
     metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
-        log_warn("server", "the priority of the housekeeper can't be lowered");
+    thread_rank_set(THREAD_BACKGROUND);
     while (!atomic_load(&housekeeper->stop)) {
         if (host_housekeep(housekeeper->host) == STATUS_OK)
             clock_watch(&warned);

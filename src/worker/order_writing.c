@@ -18,9 +18,6 @@
 #include "worker/unpaid_orders.h"
 #include "worker/written_news.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 enum { HEALTH_LOOK_MS = 200, LETTERS_LOOK_MS = 1000 };
 
 struct order_writing {
@@ -119,8 +116,7 @@ static void writing_run(void *context)
     struct order_writer_progress progress = { 0 };
     enum order_writer_state told = ORDER_WRITER_IDLE;
     metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
-        log_warn("worker", "the priority of the order writer can't be lowered");
+    thread_rank_set(THREAD_BACKGROUND);
     while (!atomic_load(&writing->stop)) {
         const uint64_t now_ms = clock_now_ms();
         const uint64_t until_ms = selling_rest_until(&writing->rest, now_ms,

@@ -10,12 +10,8 @@
 #include "worker/job_line.h"
 #include "worker/task.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 enum {
     IDLE_MS = 60 * 1000,
-    READER_NICE = 19, /* orders go first */
 };
 
 /* `job` belongs to the worker while the state is FREE or ANSWERED, and to the reader while it is ASKED. */
@@ -46,8 +42,7 @@ static void reader_run(void *context)
     struct reader *reader = context;
     const struct store_readers_config *config = &reader->readers->config;
     metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), READER_NICE) != 0)
-        log_warn("worker", "the priority of a reader can't be lowered");
+    thread_rank_set(THREAD_LAST);
     while (!atomic_load(&reader->readers->stop)) {
         if (atomic_load_explicit(&reader->state, memory_order_acquire) != READER_ASKED) {
             wake_wait(&reader->wake, IDLE_MS);

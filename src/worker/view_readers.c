@@ -5,7 +5,6 @@
 #include "api/link.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/metrics.h"
 #include "base/thread.h"
 #include "contract/order_cache.h"
@@ -13,9 +12,6 @@
 #include "worker/order_views.h"
 #include "worker/task.h"
 #include "worker/view_requests.h"
-
-#include <sys/resource.h>
-#include <unistd.h>
 
 enum { IDLE_MS = 60 * 1000 };
 
@@ -141,8 +137,7 @@ static void reader_run(void *context)
 {
     struct reader *reader = context;
     metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
-        log_warn("worker", "the priority of a reader can't be lowered");
+    thread_rank_set(THREAD_SHOWS);
     while (!atomic_load(&reader->readers->stop)) {
         batch_take(reader);
         if (reader->count > 0)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/thread.h"
 #include "contract/board.h"
 #include "contract/inventory.h"
 #include "worker/ban_list.h"
@@ -21,9 +22,6 @@
 #include "worker/reconcile_runs.h"
 #include "worker/store_readers.h"
 #include "worker/worker_parts.h"
-
-#include <sys/resource.h>
-#include <unistd.h>
 
 enum {
     URGENT_PER_TURN = 64, /* of one edge */
@@ -197,8 +195,7 @@ void worker_run(void *context)
 {
     struct worker *worker = context;
     metrics_thread_enter();
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE) != 0)
-        log_warn("worker", "the priority can't be lowered");
+    thread_rank_set(THREAD_BACKGROUND);
     store_readers_start(worker->readers);
     while (!atomic_load(&worker->stop))
         worker_wait(worker, worker_turn(worker), 0);
