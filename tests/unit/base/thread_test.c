@@ -10,8 +10,6 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 enum { SIGNALS = 20000 };
 
@@ -42,43 +40,6 @@ static void joining_twice_or_a_thread_never_started_is_harmless(void **state)
     assert_int_equal(thread_start(&thread, "x", copy_name, name), STATUS_OK);
     thread_join(&thread);
     thread_join(&thread);
-}
-
-static int nice_of_this_thread(void)
-{
-    return getpriority(PRIO_PROCESS, (id_t)gettid());
-}
-
-struct ranked {
-    enum thread_rank rank;
-    int nice;
-};
-
-static void rank_take(void *context)
-{
-    struct ranked *ranked = context;
-    thread_rank_set(ranked->rank);
-    ranked->nice = nice_of_this_thread();
-}
-
-static int nice_of(enum thread_rank rank)
-{
-    struct thread thread;
-    struct ranked ranked = { .rank = rank };
-    assert_int_equal(thread_start(&thread, "x", rank_take, &ranked), STATUS_OK);
-    thread_join(&thread);
-    return ranked.nice;
-}
-
-static void threads_give_way_by_their_rank_and_no_other_thread_does(void **state)
-{
-    (void)state;
-    const int given = nice_of_this_thread();
-    assert_int_equal(nice_of(THREAD_SELLS), given);
-    assert_int_equal(nice_of(THREAD_SHOWS), given > 10 ? given : 10);
-    assert_int_equal(nice_of(THREAD_BACKGROUND), given > 10 ? given : 10);
-    assert_int_equal(nice_of(THREAD_LAST), 19);
-    assert_int_equal(nice_of_this_thread(), given);
 }
 
 static void copy_self(void *context)
@@ -218,7 +179,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_runs_with_its_name_cut_to_fifteen_characters),
         cmocka_unit_test(joining_twice_or_a_thread_never_started_is_harmless),
-        cmocka_unit_test(threads_give_way_by_their_rank_and_no_other_thread_does),
         cmocka_unit_test(every_thread_has_an_id_of_its_own_that_stays),
         cmocka_unit_test(a_structure_is_for_its_owner_or_for_anyone_before_it_has_one),
         cmocka_unit_test(signals_fold_into_one_and_only_the_first_costs_a_write),
