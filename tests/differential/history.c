@@ -372,6 +372,24 @@ static void call_first(struct history *history, struct command *command)
     command->preheat.change = false;
 }
 
+/* Now and then a crowd: all want the same thing, as in a sale. */
+static void purchases_make(struct history *history)
+{
+    const struct command *first = &history->commands[history->command_count];
+    const bool crowd = chance(history, 30);
+    for (uint64_t left = below(history, history->profile.batch) + 1; left > 0; left--) {
+        struct command *command = command_new(history);
+        make_reserve(history, command);
+        if (crowd && command != first) {
+            const struct command_reserve own = command->reserve;
+            command->reserve = first->reserve;
+            command->reserve.user = own.user;
+            command->reserve.key = own.key;
+        }
+        history->doors[history->command_count - 1] = some_door(history);
+    }
+}
+
 static void call_make(struct history *history, const struct engine *engine, struct step *step)
 {
     const struct profile *profile = &history->profile;
@@ -385,10 +403,7 @@ static void call_make(struct history *history, const struct engine *engine, stru
     if (history->step_count < profile->sales + profile->items)
         call_first(history, command_new(history));
     else if (chance(history, profile->operators ? 5 : 60))
-        for (uint64_t left = below(history, profile->batch) + 1; left > 0; left--) {
-            make_reserve(history, command_new(history));
-            history->doors[history->command_count - 1] = some_door(history);
-        }
+        purchases_make(history);
     else
         make_single(history, engine, command_new(history));
     step->count = history->command_count - step->first;
