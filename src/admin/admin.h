@@ -95,6 +95,9 @@ void admin_order_show(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_waitlist(struct admin *admin, struct job *job, uint32_t id); /* waitlist.c */
 void admin_audit(struct admin *admin, struct job *job, uint32_t id);
 
+/* members.c */
+void admin_members(struct admin *admin, struct job *job, uint32_t id);
+void admin_partitions(struct admin *admin, struct job *job, uint32_t id);
 /* dead_letters.c */
 void admin_dead_letters(struct admin *admin, struct job *job, uint32_t id);
 void admin_dead_letter_show(struct admin *admin, struct job *job, uint32_t id);

@@ -72,6 +72,8 @@
     X(POST, OPERATOR, WRITES, "/dead-letters/#/return", dead_letter_return) \
     X(POST, OPERATOR, WRITES, "/dead-letters/#/dismiss", dead_letter_dismiss) \
     X(GET, VIEWER, LOOKS, "/alarms", alarms) \
+    X(GET, VIEWER, READS, "/members", members) \
+    X(GET, VIEWER, READS, "/partitions?after", partitions) \
     X(GET, VIEWER, LOOKS, "/live", live) \
     X(GET, VIEWER, LOOKS, "/live/history?step_s after", live_history) \
     X(GET, VIEWER, LOOKS, "/reconcile", reconcile_show) \

@@ -62,6 +62,11 @@
         } \
     }
 #define ACT(verb, where, what, does) ONE("POST", verb, where, what, does)
+/* What is shown without a choice; `shown`: the columns of a list. */
+#define SHOW(verb, where, shown, does) \
+    { \
+        .name = (verb), .method = "GET", .path = "/admin/v1/" where, .columns = (shown), .help = (does) \
+    }
 #define GATE(word, does) ACT("sale " word, "sales/%/" word, "sale", does)
 
 const struct admin_verb admin_verbs[] = {
@@ -395,11 +400,7 @@ const struct admin_verb admin_verbs[] = {
         .help = "list records that could not become orders; a person must decide",
         .options = { { "--state", "state", OPTION_TEXT, false,
             "open, retried, returned or dismissed; any if not given" } } },
-    { .name = "dead-letter show",
-        .method = "GET",
-        .path = "/admin/v1/dead-letters/%",
-        .help = "show a dead letter with its record",
-        .options = { NUMBER_OF("dead letter") } },
+    ONE("GET", "dead-letter show", "dead-letters/%", "dead letter", "show a dead letter with its record"),
     ACT("dead-letter retry", "dead-letters/%/retry", "dead letter",
         "apply it again, after the cause is fixed"),
     ACT("dead-letter return", "dead-letters/%/return", "dead letter",
@@ -416,16 +417,16 @@ const struct admin_verb admin_verbs[] = {
         .help = "compare database and inventory; exit 1: findings are left",
         .options = { { "--repair", "repair", OPTION_FLAG, false, "repair what is certain" },
             { "--recent", "recent", OPTION_FLAG, false, "only what changed since a clean run" } } },
-    { .name = "report",
+    ONE("GET", "report", "sales/%/report", "sale", "show the final report of a sale"),
+    SHOW("alarms", "alarms", "name up since_ms detail", "list alarms"),
+    SHOW("members", "members", "process role name version live leads seen_ms",
+        "list the processes of a shop on several machines"),
+    { .name = "partitions",
+        .pages = true,
         .method = "GET",
-        .path = "/admin/v1/sales/%/report",
-        .help = "show the final report of a sale",
-        .options = { NUMBER_OF("sale") } },
-    { .name = "alarms",
-        .method = "GET",
-        .path = "/admin/v1/alarms",
-        .columns = "name up since_ms detail",
-        .help = "list alarms" },
+        .path = "/admin/v1/partitions",
+        .columns = "id sale shard epoch records owner",
+        .help = "list the partitions of a shop on several machines" },
     { .name = "live history",
         .pages = true,
         .method = "GET",
@@ -434,10 +435,7 @@ const struct admin_verb admin_verbs[] = {
             "time_ms requests arrived won ordered paid lag line purchase_p50_us purchase_p99_us",
         .help = "list the counters of earlier moments",
         .options = { { "--step", "step_s", OPTION_NUMBER, false, "1, 10 or 60 seconds" } } },
-    { .name = "live",
-        .method = "GET",
-        .path = "/admin/v1/live",
-        .help = "show counters, stock and alarms of this moment" },
+    SHOW("live", "live", NULL, "show counters, stock and alarms of this moment"),
     { .name = "ban add",
         .method = "POST",
         .path = "/admin/v1/bans",
@@ -470,11 +468,8 @@ const struct admin_verb admin_verbs[] = {
         .help = "a key, or a password of the console, counts no longer",
         .options = { { "NAME", "name", OPTION_TEXT, true, "whose it is" },
             { "--kind", "kind", OPTION_TEXT, false, "key or password; key if not given" } } },
-    { .name = "watch",
-        .method = "GET",
-        .path = "/admin/v1/watch",
-        .columns = "id time_ms rule kind address user_id outcome ban reason",
-        .help = "list findings of the anomaly rules, newest first" },
+    SHOW("watch", "watch", "id time_ms rule kind address user_id outcome ban reason",
+        "list findings of the anomaly rules, newest first"),
     { .name = "audit",
         .pages = true,
         .method = "GET",

@@ -17,6 +17,8 @@
 #include "contract/order_store.h"
 
 enum { LEASE_NAME_MAX = 40 };
+#define LEASE_LEADER "leader"
+#define LEASE_PART "part %u" /* of a partition, for printf */
 
 struct lease {
     uint64_t holder;   /* the number of a process; 0: nobody */
@@ -82,6 +84,8 @@ struct cluster_store_ops {
         struct order_store *, const char *name, uint64_t holder, uint32_t ms, struct lease *);
     /* Gives it back, so that others need not wait; nothing if `holder` does not have it. */
     enum status (*lease_give)(struct order_store *, const char *name, uint64_t holder);
+    /* What it is now, without taking it; nobody has one that was never taken. */
+    enum status (*lease_look)(struct order_store *, const char *name, struct lease *);
 
     /* Part of an administrator's transaction (admin_store.h), or one of its own. An item's switch that is 0
      * has no row; others keep theirs. */

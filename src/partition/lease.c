@@ -6,7 +6,7 @@
 void part_lease_init(struct part_lease *lease, uint32_t part)
 {
     *lease = (struct part_lease){ 0 };
-    snprintf(lease->name, sizeof lease->name, "part %u", part);
+    snprintf(lease->name, sizeof lease->name, LEASE_PART, part);
 }
 
 enum lease_news part_lease_ask(struct part_lease *lease, const struct lease_asker *asker, uint64_t now_ms)

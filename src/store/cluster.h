@@ -38,6 +38,7 @@ enum status store_now(struct order_store *, uint64_t *now_ms);
 enum status store_audit_last(struct order_store *, uint64_t *id); /* audit.c */
 enum status store_lease_take(
     struct order_store *, const char *name, uint64_t holder, uint32_t ms, struct lease *);
+enum status store_lease_look(struct order_store *handle, const char *name, struct lease *lease);
 enum status store_lease_give(struct order_store *, const char *name, uint64_t holder);
 
 /* apply.c */

@@ -9,6 +9,7 @@ const struct cluster_store_ops store_cluster_ops = {
     .audit_last = store_audit_last,
     .lease_take = store_lease_take,
     .lease_give = store_lease_give,
+    .lease_look = store_lease_look,
     .switch_set = store_switch_set,
     .switch_list = store_switch_list,
     .member_set = store_member_set,
@@ -42,11 +43,11 @@ static bool lease_is_free(const struct lease *lease, uint64_t holder)
 static const struct sql_columns lease_columns =
     COLUMNS(lease, FIELD(lease, holder), FIELD(lease, token), FIELD(lease, until_ms));
 
+#define LEASE_SELECT "SELECT holder, token, until_ms FROM leases WHERE name = ?1"
+
 static enum status lease_read(struct store *store, const char *name, struct lease *lease)
 {
-    return sql_one(store,
-        store_locks(store) ? "SELECT holder, token, until_ms FROM leases WHERE name = ?1 FOR UPDATE"
-                           : "SELECT holder, token, until_ms FROM leases WHERE name = ?1",
+    return sql_one(store, store_locks(store) ? LEASE_SELECT " FOR UPDATE" : LEASE_SELECT,
         VALUES(TEXT(name)), &lease_columns, lease);
 }
 
@@ -94,4 +95,12 @@ enum status store_lease_give(struct order_store *handle, const char *name, uint6
     return sql_do(store_of(handle),
         "UPDATE leases SET holder = 0, until_ms = 0 WHERE name = ?1 AND holder = ?2",
         VALUES(TEXT(name), U64(holder)));
+}
+
+enum status store_lease_look(struct order_store *handle, const char *name, struct lease *lease)
+{
+    struct store *store = store_of(handle);
+    *lease = (struct lease){ 0 };
+    const enum status status = sql_one(store, LEASE_SELECT, VALUES(TEXT(name)), &lease_columns, lease);
+    return status == STATUS_OK || status == STATUS_NOT_FOUND ? now_read(store, &lease->now_ms) : status;
 }

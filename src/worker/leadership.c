@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-static const char lease_name[] = "leader";
+static const char lease_name[] = LEASE_LEADER;
 
 struct leadership {
     struct leadership_config config;

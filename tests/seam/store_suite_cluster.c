@@ -37,7 +37,13 @@ static void a_lease_has_one_holder_at_a_time(void **state)
 {
     struct fixture *f = *state;
     const uint64_t far = 0xfedcba9876543210u; /* numbers of processes have 64 bits */
+    struct lease looked;
+    assert_int_equal(suite_cluster(f)->lease_look(f->store, "leader", &looked), STATUS_OK);
+    assert_int_equal(looked.holder, 0);
     const struct lease first = taken(f, far, HOUR_MS, STATUS_OK);
+    assert_int_equal(suite_cluster(f)->lease_look(f->store, "leader", &looked), STATUS_OK);
+    assert_true(looked.holder == far && looked.token == first.token && looked.until_ms == first.until_ms);
+    assert_true(looked.now_ms >= first.now_ms);
     assert_true(first.holder == far && first.token == 1);
     assert_true(first.until_ms == first.now_ms + HOUR_MS);
     const struct lease other = taken(f, 2, HOUR_MS, STATUS_CONFLICT);

@@ -181,6 +181,22 @@ def read_only(on):
 
 
 @rule
+def operators_see_the_processes_and_the_partitions_at_every_one_of_them():
+    item = worker.open_item(total=3, sale_fields={"shards": 2})
+    sale = worker.sale_of(item)
+    for server in (worker, gateway):
+        eventually(lambda s=server: sorted((each["role"], each["live"], each["leads"]) for each in s.admin_ok("GET", "/members")["members"])
+                   == [("gateway", True, False), ("worker", True, True)], f"{server.admin_ok('GET', '/members')}")
+        [leader] = [each["process"] for each in server.admin_ok("GET", "/members")["members"] if each["leads"]]
+        eventually(lambda s=server: [(each["sale"], each["shard"], each["owner"]) for each in s.admin_ok("GET", "/partitions")["partitions"]
+                                    if each["sale"] == sale] == [(sale, 0, leader), (sale, 1, leader)], f"{server.admin_ok('GET', '/partitions')}")
+    *_, first, second = worker.admin_ok("GET", "/partitions")["partitions"]
+    true(first["epoch"] > 0 and first["records"] > 0, first)
+    equal(worker.admin_ok("GET", f"/partitions?after={first['id']}")["partitions"][0]["id"], second["id"])
+    equal(worker.admin("GET", "/partitions?after=x").status, 400)
+
+
+@rule
 def a_database_that_takes_no_writes_is_refused_at_the_start_and_makes_others_not_ready():
     read_only("on")
     says(gateway, "the database is unavailable")  # PostgreSQL's client gives no session that can't write
