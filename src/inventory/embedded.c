@@ -240,23 +240,24 @@ static void wins_stopped_show(struct embedded *embedded, bool no_disk)
         atomic_store_explicit(&embedded->board.wins_stopped, stopped, memory_order_relaxed);
 }
 
-/* Takes up to DRAIN_PER_PORT requests of one port. True: it had that many. */
-static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *logging)
+/* Takes up to DRAIN_PER_PORT requests of one port. True: it had that many. `room`: records of this turn that
+ * fit for certain; 0: ask. */
+static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *logging, uint32_t *room)
 {
     struct ring *requests = &embedded->ports.list[port].requests;
-    uint32_t taken = 0, room = 0; /* records that fit for certain */
+    uint32_t taken = 0;
     for (; taken < DRAIN_PER_PORT; taken++) {
         struct inventory_request *request = ring_peek(requests);
         if (request == NULL)
             break;
-        if (room == 0) {
-            room = journal_room(embedded->journal);
-            *logging = logging_now(embedded, room);
+        if (*room == 0) {
+            *room = journal_room(embedded->journal);
+            *logging = logging_now(embedded, *room);
         }
         if (*logging == LOGGING_LATER)
             break;
-        request_handle(embedded, port, request, room > 0);
-        room -= room > 0;
+        request_handle(embedded, port, request, *room > 0);
+        *room -= *room > 0;
         ring_pop(requests);
     }
     ring_release(requests);
@@ -274,9 +275,10 @@ bool embedded_turn(struct embedded *embedded, uint64_t now_ms)
         embedded->last_time_ms = now_ms;
     batch_became_durable(embedded);
     enum logging logging = LOGGING;
+    uint32_t room = 0;
     bool more = false;
     for (uint32_t port = 0; port < embedded->config.ports; port++)
-        more |= port_drain(embedded, port, &logging);
+        more |= port_drain(embedded, port, &logging, &room);
     wins_stopped_show(embedded, logging_now(embedded, journal_room(embedded->journal)) == LOGGING_NOT);
     batch_seal(embedded);
     ports_show(&embedded->ports);

@@ -22,7 +22,7 @@ static bool row_is(const struct watch_row *row, const struct address *address, u
 }
 
 /* The row of this address or user, made if there is none. */
-static struct watch_row *row_find(
+static inline __attribute__((always_inline)) struct watch_row *row_find(
     struct watch_table *table, uint64_t hash, const struct address *address, user_id user)
 {
     struct watch_row *bucket = &table->rows[hash & (WATCH_ROWS - WATCH_WAYS)], *least = bucket;
