@@ -557,12 +557,20 @@ check-format:
 
 # ---- the rest ----------------------------------------------------------------------------------------
 
-.PHONY: install clean help
-install: ## the server and its systemd unit, under DESTDIR and PREFIX
+.PHONY: install install-units clean help
+install: ## the server and its systemd units, under DESTDIR and PREFIX
 	@$(MAKE) BUILD=release all
 	install -D -m 755 $(BUILD_ROOT)/release/stampede $(DESTDIR)$(PREFIX)/bin/stampede
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
-	sed 's|@PREFIX@|$(PREFIX)|g' deploy/stampede.service > $(DESTDIR)$(PREFIX)/lib/systemd/system/stampede.service
+	@$(MAKE) install-units
+
+# One unit for one machine, and one for each role of several machines, all of one file.
+UNIT_FOLDER = $(DESTDIR)$(PREFIX)/lib/systemd/system
+unit = sed -e 's|@PREFIX@|$(PREFIX)|g; s|@NAME@|$(1)|g; s|@ROLE@|$(2)|g' deploy/stampede.service > $(UNIT_FOLDER)/$(1).service
+install-units:
+	install -d $(UNIT_FOLDER)
+	$(call unit,stampede)
+	$(call unit,stampede-gateway,--role gateway )
+	$(call unit,stampede-worker,--role worker )
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD_ROOT)

@@ -10,6 +10,7 @@ import time
 
 from kit import harness
 
+DEPLOYED = os.path.join(harness.REPOSITORY, "deploy", "cluster")
 START_S = 90  # after a kill they read their logs first
 
 
@@ -92,6 +93,9 @@ class Postgres(Database):
         self.programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[-2]))[-1]
         self.run(f"{self.programs}/initdb", "--pgdata", f"{self.folder}/data", "--username=stampede", "--auth=trust",
                  "--no-sync", "--locale=C", "--encoding=UTF8")
+        with open(f"{self.folder}/data/postgresql.conf", "a", encoding="ascii") as file, \
+                open(os.path.join(DEPLOYED, "postgresql.conf"), encoding="ascii") as deployed:
+            file.write(deployed.read())
         self.start()
         self.url = f"postgresql://stampede@127.0.0.1:{self.port}/stampede"
         self.run(f"{self.programs}/createdb", "--host=127.0.0.1", f"--port={self.port}", "--username=stampede", "stampede")
@@ -115,8 +119,8 @@ class Postgres(Database):
 
 class Mariadb(Database):
     kind, owner = "mysql", "mysql"
-    settings = ("--bind-address=127.0.0.1", "--skip-name-resolve", "--innodb-buffer-pool-size=64M",
-                "--innodb-log-file-size=32M", "--performance-schema=OFF", "--innodb-flush-method=nosync", "--sync-frm=OFF")
+    settings = ("--bind-address=127.0.0.1", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M", "--innodb-flush-method=nosync",
+                "--sync-frm=OFF")
 
     def make(self):
         os.environ["PATH"] += os.pathsep + "/usr/sbin"
@@ -127,7 +131,7 @@ class Mariadb(Database):
         self.ask("CREATE DATABASE stampede; CREATE USER stampede@'%'; GRANT ALL ON stampede.* TO stampede@'%'", "mysql")
 
     def begin(self):
-        self.spawn(shutil.which("mariadbd"), "--no-defaults", f"--datadir={self.folder}/data", f"--tmpdir={self.folder}",
+        self.spawn(shutil.which("mariadbd"), f"--defaults-file={DEPLOYED}/mariadb.cnf", f"--datadir={self.folder}/data", f"--tmpdir={self.folder}",
                    f"--socket={self.folder}/s.sock", f"--pid-file={self.folder}/pid", f"--port={self.port}", *self.settings)
 
     def answer(self):

@@ -43,16 +43,16 @@ def reconcile(server, *words):
 
 
 class Cluster:
-    def __init__(self, gateways=2, workers=1, settings=None):
+    def __init__(self, gateways=2, workers=1, settings=None, gateway_kind=Server, gateway_settings=None):
         self.folder = temp_folder()
         self.settings = {**databases.fresh(KIND)[0], **databases.inventory_settings(self.folder), "server.threads": 1,
                          **(settings or {})}
         self.workers = [self.member("worker") for _ in range(workers)]
-        self.gateways = [self.member("gateway") for _ in range(gateways)]
+        self.gateways = [self.member("gateway", gateway_kind, gateway_settings) for _ in range(gateways)]
 
-    def member(self, role):
+    def member(self, role, kind=Server, more=None):
         """A process that is not started yet."""
-        return Server(settings={**self.settings, "cluster.role": role})
+        return kind(settings={**self.settings, "cluster.role": role, **(more or {})})
 
     @property
     def all(self):
