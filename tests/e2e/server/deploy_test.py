@@ -118,6 +118,7 @@ def systemd_understands_the_unit_of_each_role_and_starts_it_as_the_program_wants
         [start] = re.findall(r"^ExecStart=(.*)$", text, re.M)
         equal(start.split()[1:], ["serve", *role, "--config", "/etc/stampede/stampede.ini", "--data", "${STATE_DIRECTORY}"])
         true(f"StateDirectory={name}\n" in text, "two roles would share a folder")
+        true(f"StartLimitIntervalSec={0 if role else 300}\n" in text, "it would give up while the database is away, or never")
         missing = os.path.join(prefix, "none.ini")
         words = [missing if word.startswith("/etc") else prefix if word.startswith("$") else word for word in start.split()]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Database servers that can be killed and started again with the data they had, on the port they had."""
+"""Servers that can be killed, stopped and started again on the port they had: databases, with the data they had, and Redis. And a relay
+whose connections can be cut."""
+import atexit
 import glob
 import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 from kit import harness
@@ -150,3 +154,105 @@ class Mariadb(Database):
 
 
 KINDS = {"postgres": Postgres, "mariadb": Mariadb}
+
+
+class Redis:
+    """One server, without a cluster. What it had is gone when it starts again, unless it keeps a file (appendonly)."""
+
+    def __init__(self):
+        self.folder, self.port, self.process = harness.temp_folder("stampede-redis-"), harness.spare_port(), None
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def start(self):
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            self.process = subprocess.Popen(
+                ["redis-server", os.path.join(DEPLOYED, "redis.conf"), "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
+                 "--cluster-enabled", "no", "--appendonly", "no"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
+        atexit.register(self.kill)
+        harness.eventually(self.answers, "Redis does not start", START_S)
+        return self
+
+    def answers(self):
+        try:
+            return self.ask("PING") == "PONG"
+        except Away:
+            return False
+
+    def ask(self, *words):
+        done = subprocess.run(["redis-cli", "-p", str(self.port), *map(str, words)], capture_output=True, text=True, timeout=START_S, check=False)
+        if done.returncode:
+            raise Away(done.stderr)
+        return done.stdout.strip()
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+
+class Relay:
+    """Passes connections on to a port of this machine. cut(): all of them break, and no other one is taken; mend(): it takes them again."""
+
+    def __init__(self, target):
+        self.target, self.port = target, harness.spare_port()
+        self.pairs, self.lock, self.listener = [], threading.Lock(), None
+        self.mend()
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def mend(self):
+        self.listener = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self.take, args=(self.listener,), daemon=True).start()
+
+    def take(self, listener):
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return  # cut() has closed it
+            try:
+                server = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                client.close()  # as the target would have refused it
+                continue
+            with self.lock:
+                self.pairs.append((client, server))
+            for one, other in ((client, server), (server, client)):
+                threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
+
+    @staticmethod
+    def carry(one, other):
+        try:
+            while data := one.recv(65536):
+                other.sendall(data)
+        except OSError:
+            pass
+        for end in (one, other):
+            Relay.break_off(end)
+
+    def cut(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        with self.lock:
+            for pair in self.pairs:
+                for end in pair:
+                    self.break_off(end)
+            self.pairs = []
+
+    @staticmethod
+    def break_off(end):
+        try:
+            end.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it is closed already
