@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Many machines, one line per bar with its figure. STEP=1: one store logic on SQLite, PostgreSQL and MariaDB. STEP=2: Redis
-proposes, the engine confirms, the database keeps (cluster_step_2.py). STEP=3: everything is killed (cluster_step_3.py).
+proposes, the engine confirms, the database keeps (cluster_step_2.py). STEP=3: everything is killed, and
+networks are cut (cluster_step_3.py).
 
   make check-cluster STEP=1
   make check-cluster STEP=2 COMMANDS=1000000 WORLD_SEEDS=10000 CROWD_UNITS=10000 LOST_ROUNDS=20 CLUSTER_LONG=1
-  make check-cluster STEP=3 KILLS=100
+  make check-cluster STEP=3 KILLS=100 CUTS=18
   make check-cluster STEP=1 CLUSTER_ARGS='--bars 3,5'
   make check-cluster STEP=1 WRITER_SECONDS=60 DATABASE_KILLS=50 CLUSTER_LONG=1
 

@@ -48,8 +48,11 @@ class Sale:
         self.answers = collections.Counter()
         each = users // len(shop.gateways)
         self.crowds = [crowd.Crowd(gateway, item, each, first=first + number * each, seed=given.seed + number, until_term=True,
-                                   again=True, connections=60, rate=given.rate / len(shop.gateways), keyless=20, seconds=3400).start()
+                                   again=True, connections=60, rate=given.rate / len(shop.gateways), keyless=20, seconds=3400)
                        for number, gateway in enumerate(shop.gateways)]
+        for one, gateway in zip(self.crowds, shop.gateways):
+            one.command = [*gateway.wrapper, *one.command]  # on the machine of the gateway
+            one.start()
 
     def end(self, findings):
         for one in self.crowds:
@@ -240,21 +243,23 @@ class Torture:
                     return False
             eventually(ready, "a process is not ready", READY_S, every_s=0.5)
 
-    def shop_judged(self):
-        operator = self.shop.workers[0]
-        letters = operator.admin_ok("GET", "/dead-letters", role="viewer")["dead_letters"]
-        if letters:
-            self.findings.say("dead letters", f"{len(letters)}: {letters[0]}")
-        code, report = reconcile(operator)
-        if code != 0 or report["found"]:
-            self.findings.say("reconcile", f"exit {code}: {report}"[:600])
-        self.shop.stop()
-        done = operator.verify_run()
-        if done.returncode:
-            self.findings.say("verify", (done.stdout + done.stderr)[-600:])
-        for process in (*self.shop.workers, *self.shop.gateways):
-            if "invariant" in process.log():
-                self.findings.say("log", process.log()[-500:])
+
+def shop_judged(shop, findings):
+    """What must hold for the whole shop, whatever happened to it; it is stopped then."""
+    operator = shop.workers[0]
+    letters = operator.admin_ok("GET", "/dead-letters", role="viewer")["dead_letters"]
+    if letters:
+        findings.say("dead letters", f"{len(letters)}: {letters[0]}")
+    code, report = reconcile(operator)
+    if code != 0 or report["found"]:
+        findings.say("reconcile", f"exit {code}: {report}"[:600])
+    shop.stop()
+    done = operator.verify_run()
+    if done.returncode:
+        findings.say("verify", (done.stdout + done.stderr)[-600:])
+    for process in (*shop.workers, *shop.gateways):
+        if "invariant" in process.log():
+            findings.say("log", process.log()[-500:])
 
 
 def figure(phase):
@@ -283,7 +288,7 @@ def main():
         if plain[2]["void"]:
             torture.findings.say("void without a fault of Redis", f"{plain[2]['void']} tickets")
         faulty = torture.phase(WITH_REDIS, given.kills - given.kills // 2)
-        torture.shop_judged()
+        shop_judged(torture.shop, torture.findings)
     except Failure as failure:
         print(f"{sum(torture.killed.values())} kills, did not end: {failure}; seed {given.seed}, 1 findings")
         print("\n".join(torture.findings))

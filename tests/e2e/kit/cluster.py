@@ -35,7 +35,7 @@ def redis(*words):
 
 def reconcile(server, *words):
     """`stampede reconcile` at this process: (exit code, report)"""
-    done = subprocess.run([server.binary, "reconcile", "--url", f"http://127.0.0.1:{server.port}", "--json", *words],
+    done = subprocess.run([server.binary, "reconcile", "--url", f"http://{server.host}:{server.port}", "--json", *words],
                           capture_output=True, text=True, timeout=180,
                           env={**os.environ, "STAMPEDE_ADMIN_KEY": server.keys["admin"]})
     true(done.stdout, f"exit {done.returncode}: {done.stderr}")

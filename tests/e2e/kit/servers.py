@@ -90,7 +90,8 @@ class Database:
 
 class Postgres(Database):
     kind = owner = "postgres"
-    settings = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "shared_buffers=32MB",
+    host, comes_from = "127.0.0.1", "127.0.0.1/32"
+    settings = ("unix_socket_directories=", "fsync=off", "shared_buffers=32MB",
                 "logging_collector=off")
 
     def make(self):
@@ -99,10 +100,12 @@ class Postgres(Database):
                  "--no-sync", "--locale=C", "--encoding=UTF8")
         with open(f"{self.folder}/data/postgresql.conf", "a", encoding="ascii") as file, \
                 open(os.path.join(DEPLOYED, "postgresql.conf"), encoding="ascii") as deployed:
-            file.write(deployed.read())
+            file.write(f"{deployed.read()}listen_addresses = '{self.host}'\n")
+        with open(f"{self.folder}/data/pg_hba.conf", "w", encoding="ascii") as file:
+            file.write(f"host all all {self.comes_from} trust\n")
         self.start()
-        self.url = f"postgresql://stampede@127.0.0.1:{self.port}/stampede"
-        self.run(f"{self.programs}/createdb", "--host=127.0.0.1", f"--port={self.port}", "--username=stampede", "stampede")
+        self.url = f"postgresql://stampede@{self.host}:{self.port}/stampede"
+        self.run(f"{self.programs}/createdb", f"--host={self.host}", f"--port={self.port}", "--username=stampede", "stampede")
 
     def begin(self):
         self.spawn(f"{self.programs}/postgres", "-D", f"{self.folder}/data", "-p", str(self.port),
@@ -113,7 +116,7 @@ class Postgres(Database):
 
     def ask(self, sql, name="stampede"):
         return self.run(f"{self.programs}/psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1",
-                        f"postgresql://stampede@127.0.0.1:{self.port}/{name}?connect_timeout=5", "-c", sql)
+                        f"postgresql://stampede@{self.host}:{self.port}/{name}?connect_timeout=5", "-c", sql)
 
     def cut(self):
         """One connection of the server's, by chance."""
