@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "partition/lease.h"
 #include "partition/owned.h"
+#include "queue/broker.h"
 #include "redis/caller.h"
 
 #include <stdlib.h>
@@ -63,7 +64,9 @@ static void part_add(struct keeper *keeper, uint32_t part)
             .lag_max = config->lag_max,
             .timeout_ms = config->timeout_ms,
             .changed = config->changed,
-            .context = config->context },
+            .unreadable = config->unreadable,
+            .context = config->context,
+            .broker = config->broker },
         config->alarm);
 }
 
@@ -168,17 +171,29 @@ static void part_turn(struct keeper *keeper, struct kept_part *kept, bool *has_o
     keeper->takes_left++;
 }
 
+GAUGE(broker_away, "stampede_broker_away", "1 while the broker can't be used.");
+GAUGE(broker_backlog, "stampede_broker_backlog",
+    "Records of streams that the broker has not acknowledged yet.");
+GAUGE(broker_oldest, "stampede_broker_oldest_ms",
+    "For how long records have been waiting without an acknowledgement of the broker.");
+
 static void health_note(struct keeper *keeper)
 {
     struct keeper_health health = { .known = keeper->count,
         .is_store_away = keeper->is_list_away || keeper->is_lease_away };
+    const struct broker *broker = keeper->config.broker;
     const uint64_t now_ms = now_read();
+    uint64_t oldest_ms = 0;
+    health.broker = broker == NULL ? NULL : broker->ops->wrong(broker);
     for (uint32_t i = 0; i < keeper->count; i++) {
         const struct kept_part *kept = &keeper->parts[i];
         const struct owned *owned = &kept->owned;
         if (!part_lease_is_held(&kept->lease, now_ms))
             continue;
         health.owned++;
+        health.backlog += owned->backlog;
+        if (owned->backlog_ms != 0 && now_ms - owned->backlog_ms > oldest_ms)
+            oldest_ms = now_ms - owned->backlog_ms;
         health.open += owned->phase == OWNED_OPEN;
         health.lag += owned->lag;
         health.is_redis_away |= owned->is_redis_away;
@@ -189,6 +204,9 @@ static void health_note(struct keeper *keeper)
     metric_set(&parts_open, health.open);
     metric_set(&parts_owned, health.owned);
     metric_set(&parts_lag, health.lag);
+    metric_set(&broker_backlog, health.backlog);
+    metric_set(&broker_oldest, oldest_ms);
+    metric_set(&broker_away, health.broker != NULL);
     pthread_mutex_lock(&keeper->guard);
     keeper->health = health;
     pthread_mutex_unlock(&keeper->guard);
@@ -205,10 +223,24 @@ static uint64_t next_due_ms(const struct keeper *keeper, uint64_t now_ms)
     return due_ms;
 }
 
+/* True: it has acknowledged something. */
+static bool broker_turn(struct keeper *keeper)
+{
+    struct broker *broker = keeper->config.broker;
+    if (broker == NULL)
+        return false;
+    const bool has_acked = broker->ops->turn(broker, now_read());
+    const char *wrong = broker->ops->wrong(broker);
+    if (wrong != keeper->health.broker && keeper->config.broker_wrong != NULL)
+        keeper->config.broker_wrong(keeper->config.context, wrong);
+    return has_acked;
+}
+
 static void pass(struct keeper *keeper)
 {
     bool has_opened = false;
-    const bool look = atomic_exchange(&keeper->look, false);
+    const bool has_acked = broker_turn(keeper);
+    const bool look = atomic_exchange(&keeper->look, false) || has_acked;
     for (uint32_t i = 0; look && i < keeper->count; i++)
         owned_look(&keeper->parts[i].owned);
     redis_caller_turn(keeper->caller);
@@ -306,5 +338,7 @@ enum status keeper_open(struct keeper **out, const struct keeper_config *config)
     if (keeper->parts == NULL || keeper->listed == NULL)
         return STATUS_FULL;
     const enum status status = wake_open(&keeper->wake);
+    if (status == STATUS_OK && config->broker != NULL)
+        config->broker->ops->wake(config->broker, keeper->wake.fd);
     return status == STATUS_OK ? redis_caller_open(&keeper->caller, &config->redis) : status;
 }

@@ -28,6 +28,7 @@ enum {
     OWNED_TELL_MS = 1000,
     OWNED_AWAY_MS = 50,     /* between two looks for a server that is not connected */
     OWNED_IDLE_MS_MAX = 40, /* between two reads of a stream that has nothing new */
+    OWNED_BROKER_MS = 20,   /* between two looks whether the broker has acknowledged something */
     OWNED_REST_MS = 5000,   /* between two looks whether Redis still knows that it rests */
 };
 
@@ -43,9 +44,10 @@ struct owned {
     uint64_t opened_ms, tell_ms; /* since when it is open; when the script is told next */
     uint32_t pause_ms, idle_ms;  /* the last ones */
     bool is_redis_away, is_alarmed;
-    struct part_state rest;     /* OWNED_RESTING: where the database was */
-    uint64_t lag;               /* of the last turn */
-    uint64_t seen_seq, seen_ms; /* a record that waits, and since when; 0: none */
+    struct part_state rest;       /* OWNED_RESTING: where the database was */
+    uint64_t lag;                 /* of the last turn */
+    uint64_t backlog, backlog_ms; /* what waits for the broker, and since when; 0: nothing */
+    uint64_t seen_seq, seen_ms;   /* a record that waits, and since when; 0: none */
 };
 
 void owned_init(struct owned *owned, const struct opener_config *config, owned_alarm *alarm);
