@@ -155,6 +155,8 @@ static void part_turn(struct keeper *keeper, struct kept_part *kept, bool *has_o
 {
     if (kept->owned.phase == OWNED_RESTING)
         owned_rest_look(&kept->owned, now_read());
+    if (kept->lease.token != 0 && !part_lease_is_held(&kept->lease, now_read()))
+        owned_relay(&kept->owned, now_read());
     if (!part_lease_is_held(&kept->lease, now_read()))
         return;
     if (owned_is_to_open(&kept->owned, now_read())) {

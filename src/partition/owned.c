@@ -263,6 +263,24 @@ static uint64_t wait_next(struct owned *owned, const struct order_writer_progres
     return owned->idle_ms;
 }
 
+void owned_relay(struct owned *owned, uint64_t now_ms)
+{
+    if (owned->phase != OWNED_OPEN || owned->opener.config.broker == NULL || now_ms < owned->due_ms)
+        return;
+    stream_queue_relay(owned->opener.queue);
+    owned->backlog = stream_queue_backlog(owned->opener.queue, &owned->backlog_ms);
+    owned->due_ms = now_ms + OWNED_BROKER_MS;
+}
+
+/* The order writer waits for the database; its time is its own matter. */
+static void away_relay(struct owned *owned, uint64_t now_ms)
+{
+    if (owned->opener.config.broker == NULL)
+        return;
+    owned->due_ms = now_ms;
+    owned_relay(owned, now_ms);
+}
+
 static void follow(struct owned *owned, uint64_t now_ms)
 {
     struct order_writer_progress progress;
@@ -280,6 +298,8 @@ static void follow(struct owned *owned, uint64_t now_ms)
         close_for(owned, closing, now_ms);
     } else {
         owned->due_ms = now_ms + wait_next(owned, &progress);
+        if (progress.state == ORDER_WRITER_AWAY)
+            away_relay(owned, now_ms);
     }
 }
 

@@ -53,6 +53,9 @@ struct owned {
 void owned_init(struct owned *owned, const struct opener_config *config, owned_alarm *alarm);
 /* Does what is due: opens, drains, or follows. */
 void owned_turn(struct owned *owned, uint64_t now_ms);
+/* Nobody knows whether it is still ours, since the database can't be asked. Nothing is written, but what the
+ * stream has goes to the broker: that harms nobody, and Redis may lose it. */
+void owned_relay(struct owned *owned, uint64_t now_ms);
 void owned_look(struct owned *owned); /* its stream may have something new */
 /* The database is at this epoch. A later one than ours: gateways call another script by now, so that nothing
  * would come any more that could be refused. */

@@ -449,6 +449,13 @@ enum status stream_queue_back(struct ticket_queue *queue, uint32_t epoch)
     return relay_back(&stream->relay, epoch, confirm_time_ms(stream->confirm));
 }
 
+void stream_queue_relay(struct ticket_queue *queue)
+{
+    struct stream_queue *stream = queue_of(queue);
+    if (stream->relay.line != NULL && stream->relay.epoch == 0 && stream->fault == STATUS_OK)
+        (void)entries_relay(stream);
+}
+
 bool stream_queue_reads_back(const struct ticket_queue *queue)
 {
     return stream_of(queue)->relay.epoch != 0;

@@ -55,6 +55,8 @@ enum redis_answer stream_queue_told(const struct ticket_queue *queue);
  * more; STATUS_AWAY, STATUS_BUSY: later. _reads_back: there may be more of it. */
 MUST_CHECK enum status stream_queue_back(struct ticket_queue *queue, uint32_t epoch);
 bool stream_queue_reads_back(const struct ticket_queue *queue);
+/* Sends what the stream has more, while nothing can be written to the store. */
+void stream_queue_relay(struct ticket_queue *queue);
 /* Records of the stream that the broker has not acknowledged. *since_ms: since when the oldest waits; 0: none
  * does. */
 uint64_t stream_queue_backlog(const struct ticket_queue *queue, uint64_t *since_ms);
