@@ -245,10 +245,10 @@ demo: ## a shop with visitors to play with on PORT=8080; Ctrl-C ends it and leav
 	+@$(SUBMAKE) BUILD=release server
 	@tools/demo $(BUILD_ROOT)/release/stampede $(PORT) $(DEMO_ARGS)
 
-demo-cluster: ## the same on several processes: gateways, workers, Redis Cluster, PostgreSQL, nginx (DEMO_ARGS=--alone)
+demo-cluster: ## the same on several processes: gateways, workers, Redis Cluster, Kafka if it can be had, PostgreSQL, nginx (DEMO_ARGS=--alone)
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=release server
-	@tools/with-postgres --durable tools/with-redis --cluster tools/demo-cluster $(abspath $(BUILD_ROOT)/release/stampede) $(PORT) $(DEMO_ARGS)
+	@tools/with-postgres --durable tools/with-redis --cluster tools/with-kafka --optional tools/demo-cluster $(abspath $(BUILD_ROOT)/release/stampede) $(PORT) $(DEMO_ARGS)
 
 # ---- tests -------------------------------------------------------------------------------------------
 # A list of tests for tools/run-tests: kind, seconds allowed, name, command.

@@ -151,6 +151,14 @@ static void leases_ask(struct keeper *keeper)
 
 /* ---- what is done for them ---- */
 
+static bool broker_is_taken(const struct keeper *keeper)
+{
+    for (uint32_t i = 0; i < keeper->count; i++)
+        if (owned_reads_back(&keeper->parts[i].owned))
+            return true;
+    return false;
+}
+
 static void part_turn(struct keeper *keeper, struct kept_part *kept, bool *has_opened)
 {
     if (kept->owned.phase == OWNED_RESTING)
@@ -160,7 +168,7 @@ static void part_turn(struct keeper *keeper, struct kept_part *kept, bool *has_o
     if (!part_lease_is_held(&kept->lease, now_read()))
         return;
     if (owned_is_to_open(&kept->owned, now_read())) {
-        if (*has_opened)
+        if (*has_opened || broker_is_taken(keeper))
             return;
         *has_opened = true;
         lease_ask(keeper, kept, now_read()); /* its whole time for the opening */

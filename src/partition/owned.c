@@ -39,10 +39,21 @@ void owned_init(struct owned *owned, const struct opener_config *config, owned_a
     opener_init(&owned->opener, config);
 }
 
+static bool broker_is_there(const struct owned *owned)
+{
+    const struct broker *broker = owned->opener.config.broker;
+    return broker == NULL || broker->ops->wrong(broker) == NULL;
+}
+
 bool owned_is_to_open(const struct owned *owned, uint64_t now_ms)
 {
     return owned->phase == OWNED_CLOSED && owned->due_ms <= now_ms
-        && opener_server(&owned->opener) != NULL;
+        && opener_server(&owned->opener) != NULL && broker_is_there(owned);
+}
+
+bool owned_reads_back(const struct owned *owned)
+{
+    return owned->phase == OWNED_DRAINING && stream_queue_reads_back(owned->opener.queue);
 }
 
 /* ---- trouble ---- */
@@ -96,7 +107,7 @@ static void close_for(struct owned *owned, enum closing closing, uint64_t now_ms
             opener->epoch, opener->what);
     log_error("partition", "closed, it will be opened again part=%u reason=\"%s\"",
         opener->config.part, what);
-    if (closing != CLOSING_STORE_AWAY) /* which is not about this partition */
+    if (closing != CLOSING_STORE_AWAY && closing != CLOSING_BROKER_AWAY) /* not about this partition */
         alarm_tell(owned, what);
     owned->pause_ms = pause_next(owned, closing, now_ms);
     forget(owned);
@@ -339,6 +350,10 @@ void owned_turn(struct owned *owned, uint64_t now_ms)
         return;
     if (opener_server(&owned->opener) == NULL) {
         owned->is_redis_away = true;
+        owned->due_ms = now_ms + OWNED_AWAY_MS;
+        return;
+    }
+    if (owned->phase == OWNED_CLOSED && !broker_is_there(owned)) { /* it is not opened without */
         owned->due_ms = now_ms + OWNED_AWAY_MS;
         return;
     }

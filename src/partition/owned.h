@@ -66,6 +66,7 @@ void owned_listed(struct owned *owned, const struct part_state *state);
 void owned_rest_look(struct owned *owned, uint64_t now_ms);
 /* A turn would start to open it, which takes long. */
 bool owned_is_to_open(const struct owned *owned, uint64_t now_ms);
+bool owned_reads_back(const struct owned *owned); /* from the broker: one at a time can */
 /* Writes what the stream has, until nothing is left, it can't be written now, or the time is over. */
 void owned_last(struct owned *owned, uint64_t until_ms);
 /* It is not ours any more. In Redis nothing changes. */

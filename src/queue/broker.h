@@ -6,7 +6,8 @@
  * acknowledged in its order. What the broker loses or refuses is sent again: `sent` then goes back to
  * `acked`, and the sender reads on from there. So a message may be in the broker twice.
  * Reading back. `seek` and `next` give what the broker has of the line's partition, of any opening of it,
- * from a time on to the end that it has while it is read. One line at a time can read.
+ * from a time on to the end that it has at the first `next`, with all that this process has sent before. One
+ * line at a time can read.
  *
  * Thread: the keeper's. Nothing waits for the broker but `turn` while it is not connected, and `seek`, both
  * up to BROKER_WAIT_MS. */

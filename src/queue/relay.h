@@ -17,7 +17,7 @@
 
 enum {
     RELAY_AHEAD_MAX = 16384, /* records that are sent and not confirmed yet, of a partition */
-    RELAY_MESSAGE_MAX = 1000 * 1000, /* bytes of a message: what Kafka takes unless it is set otherwise */
+    RELAY_MESSAGE_MAX = 512 * 1024, /* bytes; Kafka takes twice as many unless it is set otherwise */
 };
 
 struct relay {

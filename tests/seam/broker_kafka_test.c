@@ -104,6 +104,42 @@ static void a_topic_that_kafka_does_not_make_is_said(void **state)
     broker->ops->close(broker);
 }
 
+static pid_t broker_pid(void)
+{
+    char path[200];
+    int pid = 0;
+    snprintf(path, sizeof path, "%s/pid", getenv("STAMPEDE_TEST_KAFKA_FOLDER"));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &pid), 1);
+    fclose(file);
+    return pid;
+}
+
+static void a_broker_that_acknowledges_nothing_is_as_good_as_away(void **state)
+{
+    (void)state;
+    if (getenv("STAMPEDE_TEST_KAFKA_FOLDER") == NULL)
+        skip(); /* somebody else's broker */
+    struct broker *broker = made_open();
+    broker_ready(broker);
+    struct broker_line *line = broker->ops->line_open(broker, 1);
+    assert_int_equal(broker->ops->send(broker, line, 1, clock_now_ms(), SPAN("a")), STATUS_OK);
+    broker_acked(broker, line);
+    assert_int_equal(kill(broker_pid(), SIGSTOP), 0);
+    assert_int_equal(broker->ops->send(broker, line, 2, clock_now_ms(), SPAN("b")), STATUS_OK);
+    const uint64_t since_ms = clock_monotonic_ns() / 1000000;
+    says(broker, "do not acknowledge");
+    assert_true(clock_monotonic_ns() / 1000000 >= since_ms + BROKER_AWAY_MS);
+    broker->ops->turn(broker, clock_monotonic_ns() / 1000000);
+    assert_non_null(broker->ops->wrong(broker)); /* and it stays so */
+    assert_int_equal(kill(broker_pid(), SIGCONT), 0);
+    broker_acked(broker, line);
+    broker_ready(broker);
+    broker->ops->line_close(broker, line);
+    broker->ops->close(broker);
+}
+
 static void settings_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -155,6 +191,7 @@ int main(void)
         cmocka_unit_test(a_topic_with_another_number_of_partitions_is_not_touched),
         cmocka_unit_test(brokers_that_are_not_there_are_said_to_be_away),
         cmocka_unit_test(a_topic_that_kafka_does_not_make_is_said),
+        cmocka_unit_test(a_broker_that_acknowledges_nothing_is_as_good_as_away),
         cmocka_unit_test(settings_that_librdkafka_refuses_are_named_and_not_shown),
     };
     address = getenv("STAMPEDE_TEST_KAFKA");

@@ -222,6 +222,7 @@ static enum status kafka_send(struct broker *broker, struct broker_line *line, u
     if (receipt == NULL)
         return STATUS_FULL;
     receipt->line = ((struct kafka_line *)line)->number;
+    receipt->part = line->part;
     receipt->seq = seq;
     receipt_add(kafka, receipt);
     const int key_size = snprintf(key, sizeof key, "%" PRIu32, line->part);

@@ -19,6 +19,7 @@ struct kafka_line {
 /* What belongs to a message that is under way. Its line may be gone when it arrives. */
 struct kafka_receipt {
     uint64_t line; /* number */
+    uint32_t part;
     uint64_t seq;
     struct kafka_receipt *previous, *next; /* of all that are under way */
 };
@@ -43,6 +44,8 @@ struct kafka {
     uint64_t lines_made;
     struct kafka_line *lines;
     struct kafka_receipt *receipts;
+    int64_t read_from;                     /* where the reader begins */
+    bool is_reading;                       /* it has begun */
     struct kafka_line *reader;             /* who reads back; NULL: nobody */
     rd_kafka_message_t *given;             /* what `next` gave */
     rd_kafka_topic_partition_list_t *kept; /* offsets that are to be noted; one for each partition */

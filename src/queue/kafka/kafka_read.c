@@ -25,6 +25,7 @@ void kafka_read_end(struct kafka *kafka)
 {
     given_forget(kafka);
     kafka->reader = NULL;
+    kafka->is_reading = false;
     (void)!rd_kafka_assign(kafka->consumer, NULL);
 }
 
@@ -46,13 +47,26 @@ enum status kafka_seek(struct broker *broker, struct broker_line *line, uint64_t
     }
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
         error = partition->err;
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) /* nothing is that new: it begins at the end */
-        error = rd_kafka_assign(kafka->consumer, list);
+    kafka->read_from = partition->offset; /* the end, if nothing is that new */
     rd_kafka_topic_partition_list_destroy(list);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         return STATUS_AWAY;
     kafka->reader = (struct kafka_line *)line;
     return STATUS_OK;
+}
+
+/* The end that is found is that of now, and messages of ours that are still under way come before it. */
+static bool read_begin(struct kafka *kafka, uint32_t part)
+{
+    for (const struct kafka_receipt *at = kafka->receipts; at != NULL; at = at->next)
+        if (at->part == part)
+            return false;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, kafka->topic, partition_of(kafka, part))->offset =
+        kafka->read_from;
+    kafka->is_reading = rd_kafka_assign(kafka->consumer, list) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    rd_kafka_topic_partition_list_destroy(list);
+    return kafka->is_reading;
 }
 
 static bool is_of(const rd_kafka_message_t *message, uint32_t part)
@@ -68,6 +82,8 @@ enum status kafka_next(
     struct kafka *kafka = (struct kafka *)broker;
     if (kafka->reader != (struct kafka_line *)line)
         return STATUS_NOT_FOUND;
+    if (!kafka->is_reading && !read_begin(kafka, line->part))
+        return STATUS_BUSY;
     for (uint32_t passed = 0; passed < PASSED_MAX; passed++) {
         given_forget(kafka);
         kafka->given = rd_kafka_consumer_poll(kafka->consumer, NEXT_WAIT_MS);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 static const char away[] = "the brokers of Kafka can't be reached";
+static const char late[] = "the brokers of Kafka do not acknowledge what is sent to them";
 static const char differs[] =
     "the topic of Kafka has another number of partitions than queue.partitions: name another topic";
 static const char denied[] = "Kafka does not let us use the topic";
@@ -93,13 +94,20 @@ static void topic_look(struct kafka *kafka)
     }
 }
 
+static bool is_late(const struct kafka *kafka)
+{
+    for (const struct kafka_line *at = kafka->lines; at != NULL; at = at->next)
+        if (at->line.waits_since_ms != 0 && kafka->now_ms > at->line.waits_since_ms + BROKER_AWAY_MS)
+            return true;
+    return false;
+}
+
 void kafka_topic_turn(struct kafka *kafka)
 {
     if (kafka->is_making)
         made_take(kafka);
-    for (const struct kafka_line *at = kafka->lines; at != NULL && kafka->wrong == NULL; at = at->next)
-        if (at->line.waits_since_ms != 0 && kafka->now_ms > at->line.waits_since_ms + BROKER_AWAY_MS)
-            kafka->wrong = away;
-    if (kafka->wrong != NULL && !kafka->is_making && kafka->now_ms >= kafka->look_ms)
+    if (kafka->wrong == NULL || kafka->wrong == late) /* the brokers may be there and yet take nothing */
+        kafka->wrong = is_late(kafka) ? late : NULL;
+    else if (!kafka->is_making && kafka->now_ms >= kafka->look_ms)
         topic_look(kafka);
 }

@@ -125,6 +125,9 @@ static enum status memory_next(
         if (at->part == line->part)
             return STATUS_OK;
     }
+    for (uint32_t i = broker->acked; broker->reader == line && i < broker->count; i++)
+        if (broker->messages[i].part == line->part)
+            return STATUS_BUSY; /* it is under way */
     if (broker->reader == line)
         broker->reader = NULL;
     return STATUS_NOT_FOUND;
