@@ -121,7 +121,7 @@ static const struct entry entries[] = {
     TEXT("queue", "group", queue_group, "stampede"),
     NUMBER("queue", "partitions", queue_partitions, 1, 1024, "16", AGREED),
     NUMBER("queue", "replication", queue_replication, 1, 9, "3"),
-    NUMBER("queue", "backlog_max", queue_backlog_max, 1000, 100000000, "100000", AGREED),
+    NUMBER("queue", "backlog_max", queue_backlog_max, 10, 100000000, "100000", AGREED),
     TEXT("queue", "settings_file", queue_settings_file, ""),
     TEXT("store", "kind", store_kind, "sqlite"),
     TEXT("store", "url", store_url, ""),

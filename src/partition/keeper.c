@@ -130,7 +130,13 @@ static void lease_ask(struct keeper *keeper, struct kept_part *kept, uint64_t no
     }
 }
 
-/* Ours are prolonged, and of the others a few are tried. */
+static bool broker_is_wrong(const struct keeper *keeper)
+{
+    const struct broker *broker = keeper->config.broker;
+    return broker != NULL && broker->ops->wrong(broker) != NULL;
+}
+
+/* Ours are prolonged, and of the others a few are tried; none while nothing could be opened. */
 static void leases_ask(struct keeper *keeper)
 {
     if (now_read() < keeper->leases_ms)
@@ -140,7 +146,8 @@ static void leases_ask(struct keeper *keeper)
     for (uint32_t i = 0; i < keeper->count; i++) {
         struct kept_part *kept = &keeper->parts[(start + i) % keeper->count];
         const uint64_t now_ms = now_read();
-        if (kept->owned.phase == OWNED_RESTING || (kept->lease.token == 0 && keeper->takes_left == 0))
+        if (kept->owned.phase == OWNED_RESTING
+            || (kept->lease.token == 0 && (keeper->takes_left == 0 || broker_is_wrong(keeper))))
             continue; /* it needs none; after the next list */
         if (now_ms >= kept->lease.due_ms)
             lease_ask(keeper, kept, now_ms);
@@ -163,6 +170,8 @@ static void part_turn(struct keeper *keeper, struct kept_part *kept, bool *has_o
 {
     if (kept->owned.phase == OWNED_RESTING)
         owned_rest_look(&kept->owned, now_read());
+    if (kept->owned.phase == OWNED_CLOSED && kept->lease.token != 0 && broker_is_wrong(keeper))
+        part_lease_give(&kept->lease, &keeper->asker); /* another worker may reach the broker */
     if (kept->lease.token != 0 && !part_lease_is_held(&kept->lease, now_read()))
         owned_relay(&kept->owned, now_read());
     if (!part_lease_is_held(&kept->lease, now_read()))

@@ -39,16 +39,10 @@ void owned_init(struct owned *owned, const struct opener_config *config, owned_a
     opener_init(&owned->opener, config);
 }
 
-static bool broker_is_there(const struct owned *owned)
-{
-    const struct broker *broker = owned->opener.config.broker;
-    return broker == NULL || broker->ops->wrong(broker) == NULL;
-}
-
 bool owned_is_to_open(const struct owned *owned, uint64_t now_ms)
 {
     return owned->phase == OWNED_CLOSED && owned->due_ms <= now_ms
-        && opener_server(&owned->opener) != NULL && broker_is_there(owned);
+        && opener_server(&owned->opener) != NULL;
 }
 
 bool owned_reads_back(const struct owned *owned)
@@ -350,10 +344,6 @@ void owned_turn(struct owned *owned, uint64_t now_ms)
         return;
     if (opener_server(&owned->opener) == NULL) {
         owned->is_redis_away = true;
-        owned->due_ms = now_ms + OWNED_AWAY_MS;
-        return;
-    }
-    if (owned->phase == OWNED_CLOSED && !broker_is_there(owned)) { /* it is not opened without */
         owned->due_ms = now_ms + OWNED_AWAY_MS;
         return;
     }
