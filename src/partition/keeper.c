@@ -36,6 +36,8 @@ struct keeper {
     uint32_t takes_left;              /* new leases until then */
     uint64_t leases_ms;               /* no lease is due before */
     bool is_list_away, is_lease_away; /* the last time the store was asked */
+    uint64_t broker_wrong_ms;         /* since when it is; 0: it is not */
+    const char *broker_told;          /* what `broker_wrong` was told last */
     struct wake wake;
     _Atomic bool stop, look;
     pthread_mutex_t guard; /* of: */
@@ -249,9 +251,16 @@ static bool broker_turn(struct keeper *keeper)
     if (broker == NULL)
         return false;
     const bool has_acked = broker->ops->turn(broker, now_read());
-    const char *wrong = broker->ops->wrong(broker);
-    if (wrong != keeper->health.broker && keeper->config.broker_wrong != NULL)
+    if (!broker_is_wrong(keeper))
+        keeper->broker_wrong_ms = 0;
+    else if (keeper->broker_wrong_ms == 0)
+        keeper->broker_wrong_ms = now_read();
+    const bool is_long =
+        keeper->broker_wrong_ms != 0 && now_read() - keeper->broker_wrong_ms >= KEEPER_BROKER_MS;
+    const char *wrong = is_long ? broker->ops->wrong(broker) : NULL;
+    if (wrong != keeper->broker_told && keeper->config.broker_wrong != NULL)
         keeper->config.broker_wrong(keeper->config.context, wrong);
+    keeper->broker_told = wrong;
     return has_acked;
 }
 
@@ -332,6 +341,8 @@ void keeper_close(struct keeper *keeper)
     for (uint32_t i = 0; i < keeper->count; i++)
         owned_let_go(&keeper->parts[i].owned); /* of one that did not come to run */
     redis_caller_close(keeper->caller);
+    if (keeper->config.broker != NULL)
+        keeper->config.broker->ops->wake(keeper->config.broker, -1);
     wake_close(&keeper->wake);
     pthread_mutex_destroy(&keeper->guard);
     free(keeper->parts);

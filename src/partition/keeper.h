@@ -30,6 +30,7 @@ enum {
     KEEPER_TAKES_MAX = 4,      /* new leases between two lists */
     KEEPER_WAIT_MS_MAX = 50,   /* of the thread */
     KEEPER_LAST_MS = 5000,     /* at a stop: for what the streams still have */
+    KEEPER_BROKER_MS = 2000,   /* a broker that is wrong for so long is told */
     KEEPER_LEASE_MS_MIN = 100, /* or it runs out between two rounds */
 };
 
@@ -51,7 +52,7 @@ struct keeper_config {
     struct broker *broker; /* NULL: none. It outlives the keeper */
     /* A message of the broker is none of ours. May be NULL. */
     void (*unreadable)(void *context, uint32_t part, const char *where);
-    /* What is wrong with the broker; NULL: nothing (any more). May be NULL. */
+    /* What has been wrong with the broker for KEEPER_BROKER_MS; NULL: nothing any more. May be NULL. */
     void (*broker_wrong)(void *context, const char *what);
     void *context;
 };

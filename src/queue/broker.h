@@ -35,7 +35,7 @@ struct broker_ops {
     bool (*turn)(struct broker *, uint64_t now_ms);
     /* Why nothing can be sent or read now, in a sentence that stays valid; NULL: all is well. */
     const char *(*wrong)(const struct broker *);
-    /* This descriptor (an eventfd) becomes readable when something has come in. */
+    /* This descriptor (an eventfd) becomes readable when something has come in; -1: none any more. */
     void (*wake)(struct broker *, int fd);
 
     struct broker_line *(*line_open)(struct broker *, uint32_t part); /* NULL: no memory */

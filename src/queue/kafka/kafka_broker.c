@@ -97,7 +97,7 @@ static void wake_set(struct kafka *kafka, uint32_t which, rd_kafka_queue_t *queu
     if (kafka->wakes[which] != NULL)
         rd_kafka_queue_destroy(kafka->wakes[which]);
     kafka->wakes[which] = queue;
-    if (queue != NULL && kafka->wake_fd >= 0)
+    if (queue != NULL) /* -1 ends it */
         rd_kafka_queue_io_event_enable(queue, kafka->wake_fd, &one, sizeof one);
 }
 
@@ -182,7 +182,8 @@ static void kafka_wake(struct broker *broker, int fd)
 {
     struct kafka *kafka = kafka_of(broker);
     kafka->wake_fd = fd;
-    wake_set(kafka, 0, rd_kafka_queue_get_main(kafka->producer));
+    if (kafka->producer != NULL)
+        wake_set(kafka, 0, rd_kafka_queue_get_main(kafka->producer));
     wake_set(kafka, 1, rd_kafka_queue_get_consumer(kafka->consumer));
 }
 
