@@ -8,6 +8,7 @@
 #include "tests/seam/broker_suite.h"
 #include "tests/unit/base/unit.h"
 
+#include <librdkafka/rdkafka.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,50 @@ static void a_topic_that_kafka_does_not_make_is_said(void **state)
     broker->ops->close(broker);
 }
 
+/* As Kafka's tools ask for it. */
+static int64_t committed(rd_kafka_t *asker, int partition)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, topic, partition);
+    const rd_kafka_resp_err_t error = rd_kafka_committed(asker, list, 1000);
+    const int64_t offset = error == RD_KAFKA_RESP_ERR_NO_ERROR ? list->elems[0].offset : -1;
+    rd_kafka_topic_partition_list_destroy(list);
+    return offset;
+}
+
+static void how_far_the_database_is_stands_under_the_name_of_the_group(void **state)
+{
+    enum { PART = 5 }; /* partition 1 of 2 */
+    char error[200];
+    (void)state;
+    struct broker *broker = made_open();
+    broker_ready(broker);
+    struct broker_line *line = broker->ops->line_open(broker, PART);
+    for (uint64_t seq = 1; seq <= 7; seq++)
+        assert_int_equal(broker->ops->send(broker, line, seq, clock_now_ms(), SPAN("a")), STATUS_OK);
+    broker_acked(broker, line);
+    rd_kafka_conf_t *settings = rd_kafka_conf_new();
+    assert_int_equal(rd_kafka_conf_set(settings, "bootstrap.servers", address, error, sizeof error), 0);
+    assert_int_equal(rd_kafka_conf_set(settings, "group.id", "seam", error, sizeof error), 0);
+    rd_kafka_t *asker = rd_kafka_new(RD_KAFKA_CONSUMER, settings, error, sizeof error);
+    assert_non_null(asker);
+    broker->ops->kept(broker, line, 6); /* the last one is not in the database yet */
+    for (int i = 0; i < 5; i++) {
+        broker->ops->turn(broker, clock_monotonic_ns() / 1000000 + 10 * KAFKA_KEPT_MS);
+        assert_true(committed(asker, 1) < 0);
+    }
+    broker->ops->kept(broker, line, 7);
+    const uint64_t until_ms = clock_monotonic_ns() / 1000000 + PATIENCE_MS;
+    while (committed(asker, 1) != 7) {
+        broker->ops->turn(broker, clock_monotonic_ns() / 1000000 + 20 * KAFKA_KEPT_MS);
+        if (clock_monotonic_ns() / 1000000 > until_ms)
+            fail_msg("the group is at %lld", (long long)committed(asker, 1));
+    }
+    rd_kafka_destroy(asker);
+    broker->ops->line_close(broker, line);
+    broker->ops->close(broker);
+}
+
 static pid_t broker_pid(void)
 {
     char path[200];
@@ -191,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_topic_with_another_number_of_partitions_is_not_touched),
         cmocka_unit_test(brokers_that_are_not_there_are_said_to_be_away),
         cmocka_unit_test(a_topic_that_kafka_does_not_make_is_said),
+        cmocka_unit_test(how_far_the_database_is_stands_under_the_name_of_the_group),
         cmocka_unit_test(a_broker_that_acknowledges_nothing_is_as_good_as_away),
         cmocka_unit_test(settings_that_librdkafka_refuses_are_named_and_not_shown),
     };
