@@ -53,6 +53,34 @@ uint64_t cipher_unpermute(const struct cipher_permutation *permutation, uint64_t
     return (uint64_t)x << 32 | y;
 }
 
+void cipher_pair_make(struct cipher_pair *pair, const struct cipher_permutation *first,
+    const struct cipher_permutation *second)
+{
+    for (uint32_t i = 0; i < CIPHER_PERMUTE_ROUNDS; i++)
+        pair->rounds[i] = (cipher_halves){ first->rounds[i], 0, second->rounds[i], 0 };
+}
+
+/* A half stands in the lower half of its lane. Doubled, it is rotated by one shift; what the shift leaves in
+ * the upper half means nothing. */
+typedef uint64_t lanes __attribute__((vector_size(16)));
+static inline cipher_halves rotate_right(cipher_halves value, int by)
+{
+    return (cipher_halves)((lanes)__builtin_shufflevector(value, value, 0, 0, 2, 2) >> by);
+}
+
+void cipher_permute_pair(const struct cipher_pair *pair, uint64_t value, uint64_t results[2])
+{
+    const lanes both = { value, value };
+    cipher_halves x = (cipher_halves)(both >> 32), y = (cipher_halves)both;
+#pragma GCC unroll 27
+    for (uint32_t i = 0; i < CIPHER_PERMUTE_ROUNDS; i++) {
+        x = (rotate_right(x, 8) + y) ^ pair->rounds[i];
+        y = rotate_right(y, 29) ^ x;
+    }
+    results[0] = (uint64_t)x[0] << 32 | y[0];
+    results[1] = (uint64_t)x[2] << 32 | y[2];
+}
+
 /* ---- AES-128 CBC-MAC over two blocks: 16 bytes, then 4 bytes and zeros ---- */
 
 __attribute__((noinline, cold)) struct hash128 cipher_mac_by_library(

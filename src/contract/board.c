@@ -192,6 +192,7 @@ static inline struct filter_place filter_find(const struct board *board, item_id
 void board_add_buyer(struct board *board, item_id item, user_id user)
 {
     struct filter_place place = filter_find(board, item, user);
+#pragma GCC unroll 4
     for (unsigned i = 0; i < FILTER_PROBES; i++) {
         uint64_t bit = place.hash >> (i * FILTER_BLOCK_SHIFT) & (FILTER_BLOCK_BITS - 1);
         _Atomic uint64_t *word = &place.words[bit / 64];

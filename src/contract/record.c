@@ -168,8 +168,10 @@ static const struct record_field transfer_fields[] = {
 static uint8_t *put_reserve(
     uint8_t *at, const struct command_reserve *reserve, const struct outcome *outcome)
 {
-    invariant(outcome->answer == ANSWER_WON && outcome->detail == 0 && outcome->applied == 0);
-    invariant(outcome->user == 0 && outcome->item == 0 && outcome->quantity == 0 && outcome->number == 0);
+    invariant(outcome->answer == ANSWER_WON
+        && (outcome->user | (uint32_t)outcome->applied | outcome->item | outcome->quantity
+               | outcome->number | outcome->detail)
+            == 0);
     at = put_u64(at, reserve->user);
     at = put_u64(at, reserve->key);
     at = put_u32(at, reserve->item);
@@ -375,12 +377,10 @@ static const struct shape *shape_of(uint8_t type)
     return type < RECORD_FIELDS(shapes) && shapes[type].fields != NULL ? &shapes[type] : NULL;
 }
 
-uint32_t record_encode(const struct command *command, const struct outcome *outcome, uint8_t *out)
+/* All but a RESERVE, from its answer on. */
+static __attribute__((noinline)) uint8_t *put_shaped(
+    uint8_t *at, const struct command *command, const struct outcome *outcome)
 {
-    uint8_t *at = put_u64(out, command->time_ms);
-    invariant(outcome->changed && outcome->free == 0);
-    if (command->type == COMMAND_RESERVE)
-        return (uint32_t)(put_reserve(at, &command->reserve, outcome) - out);
     const struct shape *shape = shape_of(command->type);
     invariant(shape != NULL); /* else the command is not one that is logged */
     outcome_fits_type(command->type, outcome);
@@ -396,8 +396,15 @@ uint32_t record_encode(const struct command *command, const struct outcome *outc
         memcpy(at, command->preheat.currency, CURRENCY_BYTES);
         at += CURRENCY_BYTES;
     }
-    if (origin)
-        at = put_origin(at, &command->origin);
+    return origin ? put_origin(at, &command->origin) : at;
+}
+
+uint32_t record_encode(const struct command *command, const struct outcome *outcome, uint8_t *out)
+{
+    uint8_t *at = put_u64(out, command->time_ms);
+    invariant(outcome->changed && outcome->free == 0);
+    at = command->type == COMMAND_RESERVE ? put_reserve(at, &command->reserve, outcome)
+                                          : put_shaped(at, command, outcome);
     return (uint32_t)(at - out);
 }
 

@@ -13,6 +13,7 @@
 #include "edge/evict.h"
 #include "edge/http_date.h"
 #include "edge/listener.h"
+#include "edge/quick.h"
 #include "edge/sending.h"
 #include "edge/serve.h"
 #include "edge/websocket.h"
@@ -392,7 +393,7 @@ void edge_complete(struct edge *edge, uint64_t token, const struct edge_answer *
 {
     struct reply *reply;
     struct connection *connection = waiting_find(edge, token, &reply);
-    if (connection == NULL)
+    if (connection == NULL || quick_answer(edge, connection, answer))
         return;
     reply->state = REPLY_ANSWERED;
     reply->answer = *answer;

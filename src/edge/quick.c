@@ -81,13 +81,13 @@ void quick_start(struct edge *edge, struct connection *connection, const struct 
         send_fully(edge, connection);
 }
 
-bool quick_answered(struct edge *edge, struct connection *connection)
+bool quick_answer(struct edge *edge, struct connection *connection, const struct edge_answer *answer)
 {
-    const struct reply *reply = &connection->single;
-    if (connection_owes(connection) != 1 || connection->queue.data != NULL || reply->state != REPLY_ANSWERED
-        || reply->head_only || connection->readable || !connection_is_calm(connection))
+    if (connection_owes(connection) != 1 || connection->queue.data != NULL || edge->draining
+        || connection->single.head_only || connection->readable || !connection_is_calm(connection)
+        || edge->out.size != 0)
         return false;
     connection->sequence_done++;
-    answer_send(edge, connection, &reply->answer);
+    answer_send(edge, connection, answer);
     return true;
 }

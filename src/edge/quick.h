@@ -10,7 +10,8 @@
 /* A whole request on a connection that owes nothing and keeps alive. */
 void quick_start(struct edge *edge, struct connection *connection, const struct http_request *request);
 /* The answer that a connection waits for has come, and it is the only one. False: this is not all that
- * there is to do, and nothing was done. */
-MUST_CHECK bool quick_answered(struct edge *edge, struct connection *connection);
+ * there is to do, or another connection is being served; nothing was done. */
+MUST_CHECK bool quick_answer(
+    struct edge *edge, struct connection *connection, const struct edge_answer *answer);
 
 #endif

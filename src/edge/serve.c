@@ -394,13 +394,6 @@ static void serve_quick(struct edge *edge, struct connection *connection)
     serve_fully(edge, connection);
 }
 
-/* Not a fresh request: the answer that was waited for, or anything. */
-static __attribute__((noinline)) void serve_more(struct edge *edge, struct connection *connection)
-{
-    if (edge->draining || !quick_answered(edge, connection))
-        serve_fully(edge, connection);
-}
-
 void serve(struct edge *edge, struct connection *connection)
 {
     if (__builtin_expect(!edge->draining && connection->readable && connection_owes(connection) == 0
@@ -408,7 +401,7 @@ void serve(struct edge *edge, struct connection *connection)
             1))
         serve_quick(edge, connection);
     else
-        serve_more(edge, connection);
+        serve_fully(edge, connection);
 }
 
 void serve_expired(struct edge *edge, struct connection *connection)

@@ -46,6 +46,7 @@ enum status funnel_keys_derive(struct funnel_keys *keys, const void *master, siz
     hash_hmac_sha256(master, bytes, root_label, sizeof root_label - 1, keys->root);
     cipher_permutation_make(&keys->ticket, key_from(keys->root, SPAN("ticket id"), 0));
     cipher_permutation_make(&keys->order, key_from(keys->root, SPAN("order id"), 0));
+    cipher_pair_make(&keys->ids, &keys->ticket, &keys->order);
     keys->user = key_from(keys->root, SPAN("user id"), 0);
     keys->idempotency = key_from(keys->root, SPAN("idempotency key"), 0);
     keys->filter = key_from(keys->root, SPAN("buyer filter"), 0);
@@ -128,4 +129,11 @@ uint64_t funnel_order_id(const struct funnel_keys *keys, ticket_number ticket)
 ticket_number funnel_order_number(const struct funnel_keys *keys, uint64_t order_id)
 {
     return cipher_unpermute(&keys->order, order_id);
+}
+
+struct win_ids funnel_win_ids(const struct funnel_keys *keys, ticket_number ticket)
+{
+    uint64_t ids[2];
+    cipher_permute_pair(&keys->ids, ticket, ids);
+    return (struct win_ids){ .ticket = ids[0], .order = ids[1] };
 }

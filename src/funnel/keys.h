@@ -36,6 +36,7 @@ struct epoch_keys {
 struct funnel_keys {
     uint8_t root[HASH_SHA256_BYTES]; /* what the rotating keys come from */
     struct cipher_permutation ticket, order;
+    struct cipher_pair ids; /* both */
     struct hash_key user;
     struct hash_key idempotency;
     struct hash_key filter;              /* for board.filter_key */
@@ -72,5 +73,10 @@ uint64_t funnel_ticket_id(const struct funnel_keys *keys, ticket_number ticket);
 ticket_number funnel_ticket_number(const struct funnel_keys *keys, uint64_t ticket_id);
 uint64_t funnel_order_id(const struct funnel_keys *keys, ticket_number ticket);
 ticket_number funnel_order_number(const struct funnel_keys *keys, uint64_t order_id);
+/* Both ids of a win at once. */
+struct win_ids {
+    uint64_t ticket, order;
+};
+struct win_ids funnel_win_ids(const struct funnel_keys *keys, ticket_number ticket);
 
 #endif

@@ -105,8 +105,8 @@ static __attribute__((noinline)) struct user_row *row_evict(struct limits *limit
 
 /* Takes a row for the user: one without a holder, or an idle one (all its times are a window old), else that
  * of somebody else. NULL: `full`, or a race was lost. */
-static __attribute__((noinline)) struct user_row *row_claim(struct limits *limits, uint64_t line,
-    user_id user, uint32_t requests, uint32_t now, uint32_t window_ms, bool *full)
+static inline struct user_row *row_claim(struct limits *limits, uint64_t line, user_id user,
+    uint32_t requests, uint32_t now, uint32_t window_ms, bool *full)
 {
     for (uint32_t i = 0; i < LINE_ROWS; i++) {
         struct user_row *row = row_at(limits, line, i);

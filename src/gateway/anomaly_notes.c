@@ -12,20 +12,6 @@
 #define WATCHED_AS(reason, label, problem, signal) [DOOR_##reason] = WATCH_##signal,
 const uint8_t watched_reasons[DOOR_REASONS] = { DOOR_REASON_LIST(WATCHED_AS) };
 
-void routes_watch_door(struct routes *routes, const struct address *client, enum door_reason reason,
-    user_id user, item_id item)
-{
-    if (routes->watch == NULL)
-        return;
-    const struct board_item *shown = &routes->door.board->items[item];
-    const struct watch_event event = { .signal = watched_reasons[reason],
-        .now_ms = edge_now_ms(routes->edge),
-        .client = *client,
-        .user = user,
-        .start_ms = reason == DOOR_GO ? atomic_load_explicit(&shown->start_ms, memory_order_relaxed) : 0 };
-    watch_note(routes->watch, &event);
-}
-
 static void note(
     struct routes *routes, const struct address *client, enum watch_signal signal, user_id user)
 {
@@ -34,6 +20,19 @@ static void note(
     };
     if (routes->watch != NULL)
         watch_note(routes->watch, &event);
+}
+
+void routes_watch_door(struct routes *routes, const struct address *client, enum door_reason reason,
+    user_id user, item_id item)
+{
+    if (reason != DOOR_GO) {
+        note(routes, client, watched_reasons[reason], user);
+        return;
+    }
+    const struct board_item *shown = &routes->door.board->items[item];
+    if (routes->watch != NULL)
+        watch_purchase(routes->watch, user, edge_now_ms(routes->edge),
+            atomic_load_explicit(&shown->start_ms, memory_order_relaxed));
 }
 
 void routes_watch_failed(struct exchange *exchange)

@@ -13,7 +13,7 @@ struct routes;
 
 extern const uint8_t watched_reasons[DOOR_REASONS]; /* enum watch_signal */
 /* Out of line, and by value: what the door found stays in registers. */
-__attribute__((noinline, cold)) void routes_watch_door(struct routes *routes,
+__attribute__((noinline)) void routes_watch_door(struct routes *routes,
     const struct address *client, enum door_reason reason, user_id user, item_id item);
 /* After the door's answer. Most answers say nothing about the sender. */
 static inline void routes_watch(struct routes *routes, const struct http_request *request,

@@ -235,13 +235,18 @@ static void ready_won_make(void)
     ready_won.size = offset_after(out.data, out.size, "\"item\":");
 }
 
+static inline void id_put(char *at, uint64_t id)
+{
+    struct text hex = text_in(at, 16);
+    text_hex64(&hex, id);
+}
+
 static inline void won_ids(const struct edge_answer *answer, const struct funnel_keys *keys, char *start)
 {
-    struct text hex = text_in(start + ready_won.ticket, 16);
-    text_hex64(&hex, funnel_ticket_id(keys, answer->b));
-    memcpy(start + ready_won.location, start + ready_won.ticket, 16);
-    hex = text_in(start + ready_won.order, 16);
-    text_hex64(&hex, funnel_order_id(keys, answer->b));
+    const struct win_ids ids = funnel_win_ids(keys, answer->b);
+    id_put(start + ready_won.location, ids.ticket);
+    id_put(start + ready_won.ticket, ids.ticket);
+    id_put(start + ready_won.order, ids.order);
 }
 
 static void won_render(const struct edge_answer *answer, const struct funnel_keys *keys,

@@ -30,8 +30,7 @@ static uint64_t home_of(const void *table, uint32_t row)
         &buyers->slots, hash_place(buyers->key, buyers->rows[row].user, buyers->rows[row].scope));
 }
 
-/* The slot that holds the row, or the empty one where it belongs. */
-static uint64_t slot_find(const struct buyers *buyers, uint32_t scope, user_id user)
+uint64_t buyers_slot(const struct buyers *buyers, uint32_t scope, user_id user)
 {
     uint64_t slot = slots_home(&buyers->slots, hash_place(buyers->key, user, scope));
     while (buyers->slots.at[slot] != 0) {
@@ -45,13 +44,11 @@ static uint64_t slot_find(const struct buyers *buyers, uint32_t scope, user_id u
 
 struct buyer_row *buyers_find(const struct buyers *buyers, uint32_t scope, user_id user)
 {
-    const uint32_t row = buyers->slots.at[slot_find(buyers, scope, user)];
-    return row == 0 ? NULL : &buyers->rows[row - 1];
+    return buyers_at(buyers, buyers_slot(buyers, scope, user));
 }
 
-struct buyer_row *buyers_find_or_add(struct buyers *buyers, uint32_t scope, user_id user)
+struct buyer_row *buyers_at_or_add(struct buyers *buyers, uint64_t slot, uint32_t scope, user_id user)
 {
-    const uint64_t slot = slot_find(buyers, scope, user);
     if (buyers->slots.at[slot] != 0)
         return &buyers->rows[buyers->slots.at[slot] - 1];
     invariant(buyers_room(buyers) > 0);
@@ -68,11 +65,16 @@ struct buyer_row *buyers_find_or_add(struct buyers *buyers, uint32_t scope, user
     return &buyers->rows[at];
 }
 
+struct buyer_row *buyers_find_or_add(struct buyers *buyers, uint32_t scope, user_id user)
+{
+    return buyers_at_or_add(buyers, buyers_slot(buyers, scope, user), scope, user);
+}
+
 void buyers_forget(struct buyers *buyers, struct buyer_row *row)
 {
     invariant(row->scope != 0 && row->used == 0);
     const uint64_t at = (uint64_t)(row - buyers->rows);
-    slots_remove(&buyers->slots, slot_find(buyers, row->scope, row->user), home_of, buyers);
+    slots_remove(&buyers->slots, buyers_slot(buyers, row->scope, row->user), home_of, buyers);
     if (row->returns != 0)
         buyers->cool_until_s[at] = 0;
     *row = (struct buyer_row){ .user = buyers->free_head };

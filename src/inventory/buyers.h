@@ -79,7 +79,16 @@ static inline uint64_t buyers_room(const struct buyers *buyers)
 {
     return buyers->capacity - buyers->rows_end + buyers->free_count;
 }
+/* The slot of a user's row, or the empty one where it belongs: until a row is added or forgotten. */
+uint64_t buyers_slot(const struct buyers *buyers, uint32_t scope, user_id user);
+static inline struct buyer_row *buyers_at(const struct buyers *buyers, uint64_t slot) /* NULL: none */
+{
+    const uint32_t row = buyers->slots.at[slot];
+    return row == 0 ? NULL : &buyers->rows[row - 1];
+}
 struct buyer_row *buyers_find(const struct buyers *buyers, uint32_t scope, user_id user); /* NULL: none */
+/* `slot` is what buyers_slot answers now. */
+struct buyer_row *buyers_at_or_add(struct buyers *buyers, uint64_t slot, uint32_t scope, user_id user);
 struct buyer_row *buyers_find_or_add(struct buyers *buyers, uint32_t scope, user_id user);
 /* A row that counts nothing any more; a new one may take its place. */
 void buyers_forget(struct buyers *buyers, struct buyer_row *row);

@@ -33,14 +33,6 @@ static void dirty_add_room(struct embedded *embedded, sale_id sale)
     embedded->room_dirty[embedded->room_dirty_count++] = sale;
 }
 
-static void answer_park(struct embedded *embedded, lsn_t lsn, uint32_t port,
-    const struct flow_units *flow, const struct inventory_answer *answer)
-{
-    invariant(embedded->parked_tail - embedded->parked_head <= embedded->parked_mask);
-    embedded->parked[embedded->parked_tail++ & embedded->parked_mask] =
-        (struct parked){ .lsn = lsn, .port = port, .flow = *flow, .answer = *answer };
-}
-
 /* The position that this answer saw. What tells nothing of the log leaves at once. */
 static lsn_t answer_position(
     const struct embedded *embedded, const struct command *command, const struct outcome *outcome)
@@ -105,9 +97,9 @@ static __attribute__((noinline)) void change_note(struct embedded *embedded,
 static lsn_t change_log(
     struct embedded *embedded, const struct command *command, const struct outcome *outcome)
 {
-    uint8_t bytes[RECORD_BYTES_MAX];
-    const uint32_t size = record_encode(command, outcome, bytes);
-    const lsn_t lsn = journal_append(embedded->journal, command->type, bytes, size);
+    uint8_t *payload = journal_payload(embedded->journal, RECORD_BYTES_MAX);
+    const uint32_t bytes = record_encode(command, outcome, payload);
+    const lsn_t lsn = journal_append(embedded->journal, command->type, bytes);
     if (__builtin_expect(command->type == COMMAND_RESERVE, 1)) { /* only a win changes anything */
         item_note(embedded, command->reserve.item, lsn);
         board_add_buyer(&embedded->board, command->reserve.item, command->reserve.user);
@@ -117,12 +109,17 @@ static lsn_t change_log(
     return lsn;
 }
 
+/* The answer is made where it is parked, if it must wait. */
 static void request_handle(
     struct embedded *embedded, uint32_t port, struct inventory_request *request, bool may_log)
 {
     struct command *command = &request->command; /* the slot is ours until it is released */
-    struct inventory_answer answer = { .tag = request->tag };
-    const struct flow_units flow = flow_of(command);
+    struct parked *parked = &embedded->parked[embedded->parked_tail & embedded->parked_mask];
+    struct outcome *outcome = &parked->answer.outcome;
+    invariant(embedded->parked_tail - embedded->parked_head <= embedded->parked_mask);
+    parked->answer.tag = request->tag;
+    parked->port = port;
+    parked->flow = flow_of(command);
     command->time_ms = embedded->last_time_ms;
     bool may_change = may_log;
     if (command->type == COMMAND_RESERVE) {
@@ -130,18 +127,18 @@ static void request_handle(
         may_change =
             may_log && atomic_load_explicit(&embedded->held, memory_order_relaxed) == WINS_RUNNING;
     }
-    engine_apply(&embedded->engine, command, may_change, &answer.outcome);
-    lsn_t lsn = answer.outcome.changed ? change_log(embedded, command, &answer.outcome)
-                                       : answer_position(embedded, command, &answer.outcome);
+    engine_apply(&embedded->engine, command, may_change, outcome);
+    const lsn_t lsn = outcome->changed ? change_log(embedded, command, outcome)
+                                       : answer_position(embedded, command, outcome);
     if (command->type == COMMAND_RESERVE) { /* for whoever puts it into words */
-        answer.outcome.item = command->reserve.item;
-        answer.outcome.quantity = command->reserve.quantity;
+        outcome->item = command->reserve.item;
+        outcome->quantity = command->reserve.quantity;
     }
-    answer.outcome.lsn = lsn;
+    outcome->lsn = lsn;
     if (lsn > embedded->durable)
-        answer_park(embedded, lsn, port, &flow, &answer);
+        embedded->parked_tail++;
     else
-        ports_answer(&embedded->ports, port, &flow, &answer);
+        ports_answer(&embedded->ports, port, &parked->flow, &parked->answer);
 }
 
 /* The rows first: whoever sees a room's numbers finds their places. */
@@ -174,7 +171,7 @@ static void batch_became_durable(struct embedded *embedded)
     atomic_store_explicit(&embedded->board.durable_lsn, durable, memory_order_relaxed);
     while (embedded->parked_head != embedded->parked_tail) {
         const struct parked *parked = &embedded->parked[embedded->parked_head & embedded->parked_mask];
-        if (parked->lsn > durable)
+        if (parked->answer.outcome.lsn > durable)
             break;
         ports_answer(&embedded->ports, parked->port, &parked->flow, &parked->answer);
         embedded->parked_head++;
@@ -223,9 +220,9 @@ static void batch_seal(struct embedded *embedded)
  * on; a buffer that is only full for the moment makes the requests wait in their ring. */
 enum logging { LOGGING, LOGGING_LATER, LOGGING_NOT };
 
-static enum logging logging_now(struct embedded *embedded)
+static enum logging logging_now(const struct embedded *embedded, uint32_t room)
 {
-    if (__builtin_expect(journal_room(embedded->journal) > 0, 1))
+    if (__builtin_expect(room > 0, 1))
         return LOGGING;
     const bool full_for_now = journal_writing(embedded->journal)
         || journal_appended(embedded->journal) > embedded->durable;
@@ -243,8 +240,9 @@ static void wins_stopped_show(struct embedded *embedded, bool no_disk)
         atomic_store_explicit(&embedded->board.wins_stopped, stopped, memory_order_relaxed);
 }
 
-/* Takes up to DRAIN_PER_PORT requests of one port. True: it had that many. */
-static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *logging)
+/* Takes up to DRAIN_PER_PORT requests of one port. True: it had that many. `room`: records of this turn that
+ * fit for certain; 0: ask. */
+static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *logging, uint32_t *room)
 {
     struct ring *requests = &embedded->ports.list[port].requests;
     uint32_t taken = 0;
@@ -252,10 +250,14 @@ static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *l
         struct inventory_request *request = ring_peek(requests);
         if (request == NULL)
             break;
-        *logging = logging_now(embedded);
+        if (*room == 0) {
+            *room = journal_room(embedded->journal);
+            *logging = logging_now(embedded, *room);
+        }
         if (*logging == LOGGING_LATER)
             break;
-        request_handle(embedded, port, request, *logging == LOGGING);
+        request_handle(embedded, port, request, *room > 0);
+        *room -= *room > 0;
         ring_pop(requests);
     }
     ring_release(requests);
@@ -273,11 +275,11 @@ bool embedded_turn(struct embedded *embedded, uint64_t now_ms)
         embedded->last_time_ms = now_ms;
     batch_became_durable(embedded);
     enum logging logging = LOGGING;
+    uint32_t room = 0;
     bool more = false;
     for (uint32_t port = 0; port < embedded->config.ports; port++)
-        more |= port_drain(embedded, port, &logging);
-    wins_stopped_show(
-        embedded, journal_room(embedded->journal) == 0 && logging_now(embedded) == LOGGING_NOT);
+        more |= port_drain(embedded, port, &logging, &room);
+    wins_stopped_show(embedded, logging_now(embedded, journal_room(embedded->journal)) == LOGGING_NOT);
     batch_seal(embedded);
     ports_show(&embedded->ports);
     return more && logging != LOGGING_LATER;

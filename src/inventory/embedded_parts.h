@@ -7,9 +7,8 @@
 #include "inventory/embedded.h"
 #include "inventory/ports.h"
 
-/* An answer that waits until its log position is durable. */
+/* An answer that waits until its log position (outcome.lsn) is durable. */
 struct parked {
-    lsn_t lsn;
     uint32_t port;
     struct flow_units flow;
     struct inventory_answer answer;

@@ -63,11 +63,12 @@ void engine_apply(
     invariant(command->type < sizeof apply_table / sizeof *apply_table);
     const apply_function apply = apply_table[command->type];
     invariant(apply != NULL);
-    if (command_has_origin(command->type) && engine_keys_repeated(engine, command, outcome))
-        return;
-    apply(engine, command, may_change, outcome);
-    if (command_has_origin(command->type))
+    if (!command_has_origin(command->type)) {
+        apply(engine, command, may_change, outcome);
+    } else if (!engine_keys_repeated(engine, command, outcome)) {
+        apply(engine, command, may_change, outcome);
         engine_keys_note(engine, command, outcome);
+    }
     invariant(outcome->answer != ANSWER_NONE);
     invariant(!outcome->changed || may_change);
 }

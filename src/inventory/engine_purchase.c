@@ -5,6 +5,7 @@
 /* What a user may still take of an item: rows of both scopes, found once and used for check and
  * change. */
 struct allowance {
+    uint64_t item_slot;         /* buyers_slot */
     struct buyer_row *item_row; /* NULL: nothing bought yet */
     struct buyer_row *sale_row; /* NULL: nothing bought yet, or the sale does not count users */
 };
@@ -18,8 +19,9 @@ static bool limit_allows(uint32_t limit, const struct buyer_row *row, uint32_t q
 static struct allowance allowance_find(
     const struct engine *engine, const struct engine_item *item, item_id id, user_id user)
 {
-    struct allowance allowance = { .item_row =
-                                       buyers_find(&engine->buyers, buyers_scope_item(id), user) };
+    struct allowance allowance = { .item_slot =
+                                       buyers_slot(&engine->buyers, buyers_scope_item(id), user) };
+    allowance.item_row = buyers_at(&engine->buyers, allowance.item_slot);
     if (engine_sale_counts_users(&engine->sales[item->sale]))
         allowance.sale_row = buyers_find(&engine->buyers, buyers_scope_sale(item->sale), user);
     return allowance;
@@ -165,6 +167,7 @@ static bool purchase_refused(const struct engine *engine, const struct command *
 
 struct win {
     user_id user;
+    uint64_t slot; /* of what the user has of the item */
     uint64_t key;
     item_id item;
     uint32_t quantity;
@@ -172,7 +175,9 @@ struct win {
     uint64_t pay_by_ms;
 };
 
-static ticket_number win_take(struct engine *engine, const struct win *win)
+/* Built into both callers: a win is not written down to be read again. */
+static inline __attribute__((always_inline)) ticket_number win_take(
+    struct engine *engine, const struct win *win)
 {
     struct engine_item *item = &engine->items[win->item];
     const sale_id sale = item->sale;
@@ -187,7 +192,7 @@ static ticket_number win_take(struct engine *engine, const struct win *win)
     item->free[win->channel] -= win->quantity;
     item->held += win->quantity;
     struct buyer_row *buyer =
-        buyers_find_or_add(&engine->buyers, buyers_scope_item(win->item), win->user);
+        buyers_at_or_add(&engine->buyers, win->slot, buyers_scope_item(win->item), win->user);
     buyer_use(buyer, win->quantity);
     buyer->last = (uint32_t)number;
     if (engine_sale_counts_users(&engine->sales[sale])) {
@@ -224,6 +229,7 @@ ENGINE_APPLY(engine_apply_reserve)
     if (!engine_may(may_change, outcome))
         return;
     const struct win win = { .user = asked->user,
+        .slot = allowance.item_slot,
         .key = asked->key,
         .item = asked->item,
         .quantity = asked->quantity,
@@ -313,6 +319,7 @@ static void waiters_serve(struct engine *engine, const struct command *command, 
         if (waiter->quantity > returned || !waiter_may(engine, item, id, waiter, command->time_ms))
             continue;
         const struct win win = { .user = waiter->user,
+            .slot = buyers_slot(&engine->buyers, buyers_scope_item(id), waiter->user),
             .key = waiter->key,
             .item = id,
             .quantity = waiter->quantity,

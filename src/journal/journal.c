@@ -23,8 +23,8 @@
  *   NONE ──prepare──► READY ──seal that rolls──► TAKEN ──write──► NONE
  * Each arrow belongs to one thread, and each store releases what the next thread reads.
  *
- * Checksum, hash, padding, write and sync are all the writer's work; an append is a header and a
- * memcpy. */
+ * Checksum, hash, padding, write and sync are all the writer's work; an append is a header and the
+ * payload, which the owner writes where it stays. */
 #include "journal/journal.h"
 
 #include "base/arena.h"
@@ -63,6 +63,7 @@ struct journal {
     /* Writer; the owner may look while nothing is sealed. */
     alignas(64) struct segment present;
     struct journal_position end;
+    uint32_t buffer_used[2]; /* of each buffer: from there on it holds zeros */
 
     /* Shared; each names who writes it. */
     alignas(64) _Atomic bool sealed; /* owner sets, writer clears */
@@ -176,32 +177,22 @@ uint32_t journal_room(const struct journal *journal)
     return (limit - journal->fill_bytes) / (RECORD_HEADER_BYTES + JOURNAL_RECORD_MAX);
 }
 
-/* For some tens of bytes: here gcc makes a `rep movs` of memcpy, which takes twice as long. */
-static inline void copy_payload(uint8_t *to, const uint8_t *from, uint32_t bytes)
+uint8_t *journal_payload(struct journal *journal, uint32_t bytes_max)
 {
-    enum { STEP = 16 };
-    uint32_t at = 0;
-    if (bytes < STEP) {
-        for (; at < bytes; at++)
-            to[at] = from[at];
-        return;
-    }
-    for (; at + STEP < bytes; at += STEP)
-        memcpy(to + at, from + at, STEP);
-    memcpy(to + bytes - STEP, from + bytes - STEP, STEP); /* overlaps what is copied already */
-}
-
-uint64_t journal_append(struct journal *journal, uint8_t type, const void *payload, uint32_t bytes)
-{
-    invariant(bytes <= JOURNAL_RECORD_MAX && type != 0);
-    const uint32_t after = journal->fill_bytes + RECORD_HEADER_BYTES + bytes;
+    const uint32_t after = journal->fill_bytes + RECORD_HEADER_BYTES + bytes_max;
+    invariant(bytes_max <= JOURNAL_RECORD_MAX);
     if (__builtin_expect(after > journal->fill_limit, 0)) {
         journal->fill_limit = widest_limit(journal);
         invariant(after <= journal->fill_limit); /* the owner asks journal_room first */
     }
-    uint8_t *at = journal->fill + journal->fill_bytes;
-    bytes_put_u32(at, bytes | (uint32_t)type << (8 * RECORD_AT_TYPE));
-    copy_payload(at + RECORD_HEADER_BYTES, payload, bytes);
+    return journal->fill + journal->fill_bytes + RECORD_HEADER_BYTES;
+}
+
+uint64_t journal_append(struct journal *journal, uint8_t type, uint32_t bytes)
+{
+    const uint32_t after = journal->fill_bytes + RECORD_HEADER_BYTES + bytes;
+    invariant(bytes <= JOURNAL_RECORD_MAX && after <= journal->fill_limit && type != 0);
+    bytes_put_u32(journal->fill + journal->fill_bytes, bytes | (uint32_t)type << (8 * RECORD_AT_TYPE));
     journal->fill_bytes = after;
     journal->fill_records++;
     return journal->next_lsn++;
@@ -295,8 +286,13 @@ static void finish_batch(struct journal *journal, uint8_t digest[HASH_SHA256_BYT
 {
     uint8_t *data = journal->sealed_data;
     const uint32_t bytes = journal->sealed_bytes;
+    const uint32_t pages = (uint32_t)format_pages(bytes);
+    uint32_t *used = &journal->buffer_used[data == journal->buffers[1]];
     batch_finish(data, bytes, journal->end.hash, digest);
-    memset(data + bytes, 0, format_pages(bytes) - bytes);
+    if (*used > bytes) /* of a longer batch before; all else are zeros still */
+        memset(data + bytes, 0, (*used < pages ? *used : pages) - bytes);
+    if (*used < pages)
+        *used = bytes;
 }
 
 enum status journal_write(struct journal *journal)

@@ -102,8 +102,11 @@ MUST_CHECK enum status journal_scan_until(const struct journal_config *config,
 /* Owner thread. */
 /* Records of the largest size that may be appended now. */
 uint32_t journal_room(const struct journal *journal);
-/* Answers the LSN. Only if there is room; the type is not 0. */
-uint64_t journal_append(struct journal *journal, uint8_t type, const void *payload, uint32_t bytes);
+/* Where the payload of the next record goes, of at most so many bytes. Only if there is room; what is written
+ * there must be appended. */
+uint8_t *journal_payload(struct journal *journal, uint32_t bytes_max);
+/* Its bytes are there: answers the LSN of the record. The type is not 0. */
+uint64_t journal_append(struct journal *journal, uint8_t type, uint32_t bytes);
 /* True: a batch is ready, someone must journal_write. False: nothing to seal, one is in flight, or
  * the journal has failed. A time before that of the previous batch becomes that one's. */
 bool journal_seal(struct journal *journal, uint64_t time_ms);

@@ -4,6 +4,7 @@
 #include "contract/record.h"
 #include "queue/journal_queue.h"
 #include "tests/seam/queue_suite.h"
+#include "tests/support/journal_put.h"
 #include "tests/unit/journal/journal_kit.h"
 
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static void made_append(void *context, const struct command *command, const stru
     if (journal_wants_segment(made->journal))
         assert_int_equal(journal_prepare(made->journal), STATUS_OK);
     assert_true(journal_room(made->journal) > 0);
-    journal_append(made->journal, command->type, bytes, size);
+    journal_put(made->journal, command->type, bytes, size);
 }
 
 static void made_durable(void *context)

@@ -18,11 +18,11 @@ struct watch *watch_create(struct arena *arena, struct hash_key key, uint32_t ea
 
 static bool row_is(const struct watch_row *row, const struct address *address, user_id user)
 {
-    return row->user == user && address_equal(&row->address, address);
+    return row->user == user && (user != 0 || address_equal(&row->address, address));
 }
 
 /* The row of this address or user, made if there is none. */
-static struct watch_row *row_find(
+static inline __attribute__((always_inline)) struct watch_row *row_find(
     struct watch_table *table, uint64_t hash, const struct address *address, user_id user)
 {
     struct watch_row *bucket = &table->rows[hash & (WATCH_ROWS - WATCH_WAYS)], *least = bucket;
@@ -75,30 +75,43 @@ static void address_note(struct watch_table *table, const struct watch_event *ev
         asked_note(row, event->now_ms);
 }
 
-static void user_note(const struct watch *watch, struct watch_table *table,
-    const struct watch_event *event, uint64_t address_hash)
+static inline struct watch_row *user_find(struct watch_table *table, user_id user)
 {
     static const struct address nowhere;
-    struct watch_row *row = row_find(table, event->user, &nowhere, event->user);
+    struct watch_row *row = row_find(table, user, &nowhere, user);
     row->noted++;
-    if (event->signal == WATCH_TOO_FAST) {
+    return row;
+}
+
+static void user_note(struct watch_table *table, const struct watch_event *event, uint64_t address_hash)
+{
+    struct watch_row *row = user_find(table, event->user);
+    if (event->signal == WATCH_TOO_FAST)
         row->too_fast++;
-    } else if (event->signal == WATCH_SEEN) {
+    else
         mark(row, address_hash >> 32); /* other bits than those that found the bucket */
-    } else {
-        asked_note(row, event->now_ms);
-        if (event->start_ms != 0 && event->now_ms - event->start_ms <= watch->early_ms)
-            early_note(row, event->start_ms);
-    }
+}
+
+static struct watch_table *table_now(const struct watch *watch)
+{
+    return watch->tables[atomic_load_explicit(&watch->given, memory_order_relaxed) & 1];
+}
+
+void watch_purchase(struct watch *watch, user_id user, uint64_t now_ms, uint64_t start_ms)
+{
+    struct watch_row *row = user_find(table_now(watch), user);
+    asked_note(row, now_ms);
+    if (start_ms != 0 && now_ms - start_ms <= watch->early_ms)
+        early_note(row, start_ms);
 }
 
 void watch_note(struct watch *watch, const struct watch_event *event)
 {
-    struct watch_table *table =
-        watch->tables[atomic_load_explicit(&watch->given, memory_order_relaxed) & 1];
+    struct watch_table *table = table_now(watch);
     const bool of_user = event->user != 0 && event->signal != WATCH_FAILED;
     const bool of_address = !of_user || event->signal == WATCH_SEEN;
     invariant(event->signal != WATCH_NOTHING && event->signal < WATCH_SIGNALS);
+    invariant(event->signal != WATCH_ASKED || event->user == 0);
     uint64_t hash = 0;
     if (of_address) {
         const struct address group = address_group(&event->client, ADDRESS_GROUP_BITS);
@@ -106,7 +119,7 @@ void watch_note(struct watch *watch, const struct watch_event *event)
         address_note(table, event, &group, hash);
     }
     if (of_user)
-        user_note(watch, table, event, hash);
+        user_note(table, event, hash);
 }
 
 const struct watch_table *watch_take(struct watch *watch)

@@ -8,7 +8,7 @@
  * A table has places for WATCH_ROWS addresses and users. When a bucket is full, the row that was noted
  * least gives way: those who come again and again stay, a crowd that comes once each may be lost, and
  * that is counted.
- * Thread: watch_note and watch_turn: the edge's; watch_take and watch_give: the worker's.
+ * Thread: watch_note, watch_purchase and watch_turn: the edge's; watch_take and watch_give: the worker's.
  * Memory: from the arena at start. */
 #ifndef STAMPEDE_FUNNEL_ANOMALY_WATCH_H
 #define STAMPEDE_FUNNEL_ANOMALY_WATCH_H
@@ -34,7 +34,7 @@ enum watch_signal {
     WATCH_TOO_FAST, /* refused for its rate: the user's if it is known, else the address's */
     WATCH_FAILED,   /* a bad session, pass, token or challenge */
     WATCH_SEEN,     /* a pass was given to this user at this address */
-    WATCH_ASKED,    /* a purchase: by a user, or, before the start, from an address */
+    WATCH_ASKED,    /* a purchase: before the start, from an address; of a user: watch_purchase */
     WATCH_SIGNALS,
 };
 
@@ -67,14 +67,15 @@ struct watch_event {
     enum watch_signal signal;
     uint64_t now_ms;
     struct address client;
-    user_id user;      /* 0: not known */
-    uint64_t start_ms; /* WATCH_ASKED by a user: when the sale began; 0: not known */
+    user_id user; /* 0: not known */
 };
 
 size_t watch_bytes(void);
 /* early_ms: a purchase within this time after the start is noted as early. */
 struct watch *watch_create(struct arena *arena, struct hash_key key, uint32_t early_ms);
 void watch_note(struct watch *watch, const struct watch_event *event);
+/* A purchase of this user came as far as the inventory. start_ms: when the sale began; 0: not known. */
+void watch_purchase(struct watch *watch, user_id user, uint64_t now_ms, uint64_t start_ms);
 /* Once per loop turn: hands the table over if the worker wants it. */
 static inline void watch_turn(struct watch *watch)
 {

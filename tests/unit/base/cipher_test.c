@@ -33,6 +33,25 @@ static void every_number_comes_back(void **state)
     assert_true(cipher_unpermute(&permutation, cipher_permute(&permutation, UINT64_MAX)) == UINT64_MAX);
 }
 
+static void a_pair_is_both_permutations(void **state)
+{
+    struct cipher_permutation first, second;
+    struct cipher_pair pair;
+    struct random random;
+    (void)state;
+    random_seed(&random, 8);
+    for (uint64_t i = 0; i < 1000; i++) {
+        cipher_permutation_make(&first, (struct hash_key){ random_next(&random), i });
+        cipher_permutation_make(&second, (struct hash_key){ random_next(&random), i });
+        cipher_pair_make(&pair, &first, &second);
+        const uint64_t value = i < 500 ? i : random_next(&random);
+        uint64_t results[2];
+        cipher_permute_pair(&pair, value, results);
+        assert_true(results[0] == cipher_permute(&first, value));
+        assert_true(results[1] == cipher_permute(&second, value));
+    }
+}
+
 static void neighbours_and_other_keys_look_unrelated(void **state)
 {
     struct cipher_permutation one, other;
@@ -119,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_permutation_is_speck),
         cmocka_unit_test(every_number_comes_back),
+        cmocka_unit_test(a_pair_is_both_permutations),
         cmocka_unit_test(neighbours_and_other_keys_look_unrelated),
         cmocka_unit_test(the_processor_and_the_library_agree),
         cmocka_unit_test(each_bit_of_message_and_key_changes_the_tag),

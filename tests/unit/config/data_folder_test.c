@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/data_folder.h"
 
-#include "journal/journal.h"
 #include "store/sqlite/sqlite.h"
+#include "tests/support/journal_put.h"
 #include "tests/unit/base/unit.h"
 #include "tests/unit/verify/verify_folder.h"
 
@@ -288,7 +288,7 @@ static void journal_make(const struct data_folder *folder)
     assert_int_equal(journal_open(&journal, &config, &beginning, NULL, NULL, &recovery), STATUS_OK);
     for (uint64_t i = 1; i <= 5; i++) {
         assert_int_equal(journal_prepare(journal), STATUS_OK);
-        assert_int_equal(journal_append(journal, 1, "x", 1), i);
+        assert_int_equal(journal_put(journal, 1, "x", 1), i);
         assert_true(journal_seal(journal, i));
         assert_int_equal(journal_write(journal), STATUS_OK);
     }

@@ -17,22 +17,22 @@ enum { SLOTS = 2, READY_BYTES = 5000, OUT_BYTES = 64 };
 static struct edge edge;
 static char ready_bytes[READY_BYTES], out_bytes[OUT_BYTES], got[1 << 20];
 static struct connection *connection;
-static struct reply *reply;
+static struct edge_answer answer;
 static int peer;
 
 /* Kind 1 lies ready; kind 2 does not; kind 3 does not fit. */
-static struct span ready(void *self, const struct edge_answer *answer)
+static struct span ready(void *self, const struct edge_answer *asked)
 {
     (void)self;
-    return answer->kind == 1 ? span_of(ready_bytes, answer->a) : SPAN_NONE;
+    return asked->kind == 1 ? span_of(ready_bytes, asked->a) : SPAN_NONE;
 }
-static void render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
+static void render(void *self, const struct edge_answer *asked, bool closing, struct text *out)
 {
     (void)self;
     assert_false(closing);
     text_literal(out, "rendered ");
-    text_u64(out, answer->a);
-    for (int i = 0; i < OUT_BYTES && answer->kind == 3; i++)
+    text_u64(out, asked->a);
+    for (int i = 0; i < OUT_BYTES && asked->kind == 3; i++)
         text_literal(out, "x");
 }
 static void refuse(void *self, int status, const char *why, struct text *out)
@@ -75,11 +75,10 @@ static int stop(void **state)
 }
 
 /* One request waits, and this is its answer. */
-static void answered(uint8_t kind, uint32_t a)
+static void waits(uint8_t kind, uint32_t a)
 {
-    reply = connection_owe(connection, edge.now);
-    reply->state = REPLY_ANSWERED;
-    reply->answer = (struct edge_answer){ .kind = kind, .a = a };
+    (void)connection_owe(connection, edge.now);
+    answer = (struct edge_answer){ .kind = kind, .a = a };
 }
 
 static size_t take(size_t size)
@@ -94,8 +93,8 @@ static void an_answer_that_lies_ready_goes_out_as_it_is_and_the_connection_is_id
 {
     (void)state;
     memcpy(ready_bytes, "ready", 5);
-    answered(1, 5);
-    assert_true(quick_answered(&edge, connection));
+    waits(1, 5);
+    assert_true(quick_answer(&edge, connection, &answer));
     assert_int_equal(take(sizeof got), 5);
     assert_memory_equal(got, "ready", 5);
     assert_int_equal(connection_owes(connection), 0);
@@ -107,14 +106,14 @@ static void one_that_does_not_is_rendered(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) { /* the out buffer is empty again */
-        answered(2, i);
-        assert_true(quick_answered(&edge, connection));
+        waits(2, i);
+        assert_true(quick_answer(&edge, connection, &answer));
         assert_int_equal(take(sizeof got), 10);
         assert_memory_equal(got, i == 0 ? "rendered 0" : "rendered 1", 10);
     }
     edge.handler.ready = NULL;
-    answered(1, 2);
-    assert_true(quick_answered(&edge, connection));
+    waits(1, 2);
+    assert_true(quick_answer(&edge, connection, &answer));
     assert_int_equal(take(sizeof got), 10);
     assert_memory_equal(got, "rendered 2", 10);
 }
@@ -122,8 +121,8 @@ static void one_that_does_not_is_rendered(void **state)
 static void one_that_does_not_fit_becomes_a_500_and_the_connection_ends(void **state)
 {
     (void)state;
-    answered(3, 0);
-    assert_true(quick_answered(&edge, connection));
+    waits(3, 0);
+    assert_true(quick_answer(&edge, connection, &answer));
     assert_int_equal(take(3), 3);
     assert_memory_equal(got, "500", 3);
     assert_true(connection->finishing);
@@ -136,8 +135,8 @@ static void what_the_socket_does_not_take_is_kept_before_the_ready_bytes_change(
     for (ssize_t sent; (sent = send(connection->fd, got, sizeof got, MSG_NOSIGNAL)) > 0;)
         before += (size_t)sent;
     memset(ready_bytes, 'r', sizeof ready_bytes);
-    answered(1, READY_BYTES);
-    assert_true(quick_answered(&edge, connection));
+    waits(1, READY_BYTES);
+    assert_true(quick_answer(&edge, connection, &answer));
     assert_true(sending_pending(connection));
     assert_int_equal(edge.table.deadlines[connection->index], 1500);
     memset(ready_bytes, 'x', sizeof ready_bytes);
@@ -152,19 +151,17 @@ static void what_the_socket_does_not_take_is_kept_before_the_ready_bytes_change(
 static void a_connection_with_more_to_do_is_left_alone(void **state)
 {
     (void)state;
-    answered(1, 5);
+    waits(1, 5);
     const struct connection plain = *connection;
 #define LEFT_ALONE(change) \
     do { \
         *connection = plain; \
         connection->change; \
-        assert_false(quick_answered(&edge, connection)); \
+        assert_false(quick_answer(&edge, connection, &answer)); \
         assert_int_equal(connection->sequence_done, plain.sequence_done); \
     } while (0)
     LEFT_ALONE(sequence_next++);
     LEFT_ALONE(sequence_next--);
-    LEFT_ALONE(single.state = REPLY_WAITING);
-    LEFT_ALONE(single.state = REPLY_BYTES);
     LEFT_ALONE(single.head_only = true);
     LEFT_ALONE(queue.data = got);
     LEFT_ALONE(in.data = got);
@@ -181,8 +178,15 @@ static void a_connection_with_more_to_do_is_left_alone(void **state)
     LEFT_ALONE(failed = true);
 #undef LEFT_ALONE
     *connection = plain;
+    edge.draining = true; /* it is to be closed with this answer */
+    assert_false(quick_answer(&edge, connection, &answer));
+    edge.draining = false;
+    edge.out.size = 1; /* the answers of another one */
+    assert_false(quick_answer(&edge, connection, &answer));
+    edge.out.size = 0;
+    assert_int_equal(connection->sequence_done, plain.sequence_done);
     assert_int_equal(take(sizeof got), 0);
-    assert_true(quick_answered(&edge, connection));
+    assert_true(quick_answer(&edge, connection, &answer));
 }
 
 int main(void)

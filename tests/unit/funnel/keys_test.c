@@ -159,6 +159,8 @@ static void told_ids_lead_back_and_ticket_and_order_differ(void **state)
         assert_true(as_ticket != as_order && as_ticket != ticket);
         assert_true(funnel_ticket_number(&keys, as_ticket) == ticket);
         assert_true(funnel_order_number(&keys, as_order) == ticket);
+        const struct win_ids both = funnel_win_ids(&keys, ticket);
+        assert_true(both.ticket == as_ticket && both.order == as_order);
     }
 }
 

@@ -2,6 +2,8 @@
 /* tests/unit/journal/journal_kit.c: see journal_kit.h. */
 #include "tests/unit/journal/journal_kit.h"
 
+#include "tests/support/journal_put.h"
+
 struct journal_config kit_config(struct disk *disk, uint32_t segment_pages, uint32_t batch_pages)
 {
     return (struct journal_config){ .disk = disk,
@@ -31,7 +33,7 @@ void kit_fill(struct journal *journal, uint32_t bytes, uint64_t time_ms)
         uint64_t lsn = journal_appended(journal) + 1;
         uint32_t payload_bytes = kit_payload(lsn, payload);
         assert_true(journal_room(journal) > 0);
-        assert_int_equal(journal_append(journal, kit_type(lsn), payload, payload_bytes), lsn);
+        assert_int_equal(journal_put(journal, kit_type(lsn), payload, payload_bytes), lsn);
         size += RECORD_HEADER_BYTES + payload_bytes;
     } while (size + RECORD_HEADER_BYTES + JOURNAL_RECORD_MAX < bytes);
     assert_true(journal_seal(journal, time_ms));

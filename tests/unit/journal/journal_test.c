@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/unit/journal/journal_test.c: the writer. */
 #include "base/thread.h"
+#include "tests/support/journal_put.h"
 #include "tests/unit/journal/journal_kit.h"
 
 #include <stdio.h>
@@ -30,8 +31,8 @@ static void a_new_journal_is_empty_and_its_first_record_is_number_one(void **sta
     assert_int_equal(journal_segment_start(journal), 1);
     assert_true(memory_disk_has(*state, KIT_FIRST));
     assert_int_equal(memory_disk_size(*state, KIT_FIRST), config.segment_bytes);
-    assert_int_equal(journal_append(journal, 1, "x", 1), 1);
-    assert_int_equal(journal_append(journal, 1, "y", 1), 2);
+    assert_int_equal(journal_put(journal, 1, "x", 1), 1);
+    assert_int_equal(journal_put(journal, 1, "y", 1), 2);
     assert_int_equal(journal_appended(journal), 2);
     assert_int_equal(journal_durable(journal), 0);
     journal_end(journal, &end);
@@ -52,7 +53,7 @@ static void nothing_is_durable_before_it_is_written_and_what_was_not_sealed_is_g
     uint64_t sealed = journal_appended(journal);
     assert_true(journal_writing(journal));
     assert_int_equal(journal_durable(journal), 0);
-    journal_append(journal, 1, "later", 5);
+    journal_put(journal, 1, "later", 5);
     assert_false(journal_seal(journal, KIT_TIME)); /* one in flight */
     assert_int_equal(journal_write(journal), STATUS_OK);
     assert_false(journal_writing(journal));
@@ -81,7 +82,7 @@ static void records_of_every_size_come_back_as_they_were(void **state)
     assert_int_equal(recovery.torn_bytes, 0);
     assert_int_equal(recovery.batches, 12);
     assert_memory_equal(&recovery.end, &end, sizeof end);
-    assert_int_equal(journal_append(journal, 1, "", 0), last + 1);
+    assert_int_equal(journal_put(journal, 1, "", 0), last + 1);
     journal_close(journal);
 }
 
@@ -97,7 +98,7 @@ static void room_is_what_fits_and_not_one_more(void **state)
         room, (JOURNAL_PAGE - BATCH_HEADER_BYTES) / (RECORD_HEADER_BYTES + JOURNAL_RECORD_MAX));
     for (uint32_t i = 0; i < room; i++) {
         assert_int_equal(journal_room(journal), room - i);
-        journal_append(journal, 1, largest, sizeof largest);
+        journal_put(journal, 1, largest, sizeof largest);
     }
     assert_int_equal(journal_room(journal), 0);
     assert_true(journal_seal(journal, KIT_TIME));
@@ -114,16 +115,16 @@ static void room_is_what_fits_and_not_one_more(void **state)
 static struct journal *full_journal;
 static void append_beyond_room(void)
 {
-    journal_append(full_journal, 1, "x", 1);
+    journal_put(full_journal, 1, "x", 1);
 }
 static void append_too_long(void)
 {
     static const uint8_t payload[JOURNAL_RECORD_MAX + 1];
-    journal_append(full_journal, 1, payload, sizeof payload);
+    journal_put(full_journal, 1, payload, sizeof payload);
 }
 static void append_without_type(void)
 {
-    journal_append(full_journal, 0, "x", 1);
+    journal_put(full_journal, 0, "x", 1);
 }
 
 static void appending_what_can_not_be_written_is_a_bug_that_stops(void **state)
@@ -243,7 +244,7 @@ static bool one_fault(unsigned calls, uint64_t k, bool power_cut)
         assert_int_equal(journal_write(journal), STATUS_IO); /* fail-stop: never again */
         assert_int_equal(journal_room(journal), 0);
         assert_false(journal_wants_segment(journal));
-        journal_append(journal, 1, "x", 1);
+        journal_put(journal, 1, "x", 1);
         assert_false(journal_seal(journal, KIT_TIME));
     }
     journal_close(journal);
@@ -309,7 +310,7 @@ static void owner_and_writer_can_be_two_threads(void **state)
     while (journal_durable(pair.journal) < RECORDS) {
         for (uint32_t room = journal_room(pair.journal); room > 0; room--) {
             uint64_t lsn = journal_appended(pair.journal) + 1;
-            journal_append(pair.journal, (uint8_t)(1 + lsn % 255), payload, kit_payload(lsn, payload));
+            journal_put(pair.journal, (uint8_t)(1 + lsn % 255), payload, kit_payload(lsn, payload));
         }
         if (journal_seal(pair.journal, KIT_TIME))
             wake_signal(&pair.work);
@@ -327,6 +328,25 @@ static void owner_and_writer_can_be_two_threads(void **state)
     assert_true(log.last >= durable);
 }
 
+/* Nothing of a longer batch before it, in either buffer: recovery looks at the padding of each batch. */
+static void behind_a_batch_there_are_zeros_whatever_was_in_the_buffer_before(void **state)
+{
+    static const uint32_t pages[] = { 4, 4, 1, 2, 3, 1, 1, 1, 4, 2, 2, 3, 1, 4, 1, 1 };
+    struct journal_config config = kit_config(*state, 64, 4);
+    struct journal_recovery recovery;
+    struct kit_log log;
+    struct journal *journal = kit_open(&config, &log, &recovery);
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        kit_batch(journal, pages[i] * JOURNAL_PAGE, KIT_TIME);
+        kit_batch(journal, 1, KIT_TIME); /* one record */
+        kit_batch(journal, pages[i] * JOURNAL_PAGE / 2, KIT_TIME);
+    }
+    const uint64_t last = journal_durable(journal);
+    journal_close(journal);
+    assert_int_equal(kit_reopen(&config, &log, &recovery), STATUS_OK);
+    assert_int_equal(log.last, last);
+}
+
 /* The worked example of docs/journal.md. If this fails, old journals can't be read any more:
  * raise JOURNAL_VERSION. */
 static void the_bytes_on_the_disk_are_those_of_the_documentation(void **state)
@@ -342,8 +362,8 @@ static void the_bytes_on_the_disk_are_those_of_the_documentation(void **state)
     uint8_t page[JOURNAL_PAGE];
     char hex[256];
     struct journal *journal = kit_open(&config, &log, &recovery);
-    journal_append(journal, 7, "abc", 3);
-    journal_append(journal, 9, "\xff", 1);
+    journal_put(journal, 7, "abc", 3);
+    journal_put(journal, 9, "\xff", 1);
     assert_true(journal_seal(journal, UINT64_C(1700000000000)));
     assert_int_equal(journal_write(journal), STATUS_OK);
     journal_close(journal);
@@ -376,6 +396,7 @@ int main(void)
         IN_MEMORY(a_full_disk_takes_the_room_away_and_room_comes_back_with_space),
         IN_MEMORY(any_one_fault_is_final_and_loses_nothing_durable),
         IN_MEMORY(owner_and_writer_can_be_two_threads),
+        IN_MEMORY(behind_a_batch_there_are_zeros_whatever_was_in_the_buffer_before),
         IN_MEMORY(the_bytes_on_the_disk_are_those_of_the_documentation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "queue/journal_queue.h"
 
 #include "contract/record.h"
+#include "tests/support/journal_put.h"
 #include "tests/unit/journal/journal_kit.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ static void append_gate(struct journal *journal, sale_id sale)
     uint8_t bytes[RECORD_BYTES_MAX];
     if (journal_wants_segment(journal))
         assert_int_equal(journal_prepare(journal), STATUS_OK);
-    journal_append(journal, COMMAND_GATE, bytes, record_encode(&command, &outcome, bytes));
+    journal_put(journal, COMMAND_GATE, bytes, record_encode(&command, &outcome, bytes));
 }
 static void write_all(struct journal *journal)
 {
@@ -60,7 +61,7 @@ static void records_before_one_that_does_not_decode_come_and_the_fault_stays(voi
     uint32_t count;
     append_gate(fixture->journal, 1);
     append_gate(fixture->journal, 2);
-    journal_append(fixture->journal, 200, "not a command", 13);
+    journal_put(fixture->journal, 200, "not a command", 13);
     append_gate(fixture->journal, 4);
     write_all(fixture->journal);
     assert_int_equal(queue->ops->poll(queue, records, 8, &count), STATUS_OK);

@@ -3,6 +3,7 @@
 
 #include "contract/record.h"
 #include "inventory/replay.h"
+#include "tests/support/journal_put.h"
 #include "tests/unit/base/unit.h"
 #include "tests/unit/verify/verify_folder.h"
 
@@ -76,7 +77,7 @@ static void forged_append(uint64_t time_ms, const struct command *command)
     assert_true(outcome.changed);
     forged.time_ms = time_ms;
     outcome.pay_by_ms += time_ms - (FOLDER_START_MS + 10);
-    journal_append(journal, forged.type, bytes, record_encode(&forged, &outcome, bytes));
+    journal_put(journal, forged.type, bytes, record_encode(&forged, &outcome, bytes));
     assert_true(journal_seal(journal, time_ms));
     assert_int_equal(journal_write(journal), STATUS_OK);
     journal_close(journal);

@@ -63,8 +63,11 @@ static user_id user_of(uint32_t number)
 
 static void note(enum watch_signal signal, uint64_t at_ms, uint32_t client, user_id user, uint64_t start_ms)
 {
-    const struct watch_event event = { signal, at_ms, address_of(client), user, start_ms };
-    watch_note(watch, &event);
+    const struct watch_event event = { signal, at_ms, address_of(client), user };
+    if (signal == WATCH_ASKED && user != 0)
+        watch_purchase(watch, user, at_ms, start_ms);
+    else
+        watch_note(watch, &event);
 }
 
 /* The end of a second: what the worker does then. */

@@ -37,8 +37,11 @@ static struct address address_of(uint32_t number)
 
 static void note(enum watch_signal signal, uint64_t now_ms, uint32_t client, user_id user, uint64_t start_ms)
 {
-    const struct watch_event event = { signal, now_ms, address_of(client), user, start_ms };
-    watch_note(watch, &event);
+    const struct watch_event event = { signal, now_ms, address_of(client), user };
+    if (signal == WATCH_ASKED && user != 0)
+        watch_purchase(watch, user, now_ms, start_ms);
+    else
+        watch_note(watch, &event);
 }
 
 static const struct watch_row *row_of(const struct watch_table *table, uint32_t client, user_id user)
