@@ -484,7 +484,7 @@ bench-growth: ## what each operation costs as a data folder grows; long: GROWTH_
 	+@$(SUBMAKE) BUILD=release benches
 	BUILD_ROOT=$(BUILD_ROOT) GROWTH_SIZES=$(GROWTH_SIZES) python3 tests/bars/bench_growth.py $(GROWTH_ARGS)
 
-check-cluster: ## the bars of many machines, one line each: STEP=1 (databases), STEP=2 (Redis)
+check-cluster: ## the bars of many machines, one line each: STEP=1 (databases), STEP=2 (Redis), STEP=3 (faults; KILLS=100 for the long form)
 	@tools/setup build test
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches differentials
@@ -557,12 +557,21 @@ check-format:
 
 # ---- the rest ----------------------------------------------------------------------------------------
 
-.PHONY: install clean help
-install: ## the server and its systemd unit, under DESTDIR and PREFIX
+.PHONY: install install-units clean help
+install: ## the server and its systemd units, under DESTDIR and PREFIX
 	@$(MAKE) BUILD=release all
 	install -D -m 755 $(BUILD_ROOT)/release/stampede $(DESTDIR)$(PREFIX)/bin/stampede
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
-	sed 's|@PREFIX@|$(PREFIX)|g' deploy/stampede.service > $(DESTDIR)$(PREFIX)/lib/systemd/system/stampede.service
+	@$(MAKE) install-units
+
+# One unit for one machine, and one for each role of several machines, all of one file.
+UNIT_FOLDER = $(DESTDIR)$(PREFIX)/lib/systemd/system
+unit = sed -e 's|@PREFIX@|$(PREFIX)|g; s|@NAME@|$(1)|g; s|@TRIES_S@|$(2)|g; s|@ROLE@|$(3)|g' \
+    deploy/stampede.service > $(UNIT_FOLDER)/$(1).service
+install-units:
+	install -d $(UNIT_FOLDER)
+	$(call unit,stampede,300)
+	$(call unit,stampede-gateway,0,--role gateway )
+	$(call unit,stampede-worker,0,--role worker )
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD_ROOT)

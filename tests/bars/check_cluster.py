@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Many machines, one line per bar with its figure. STEP=1: one store logic on SQLite, PostgreSQL and MariaDB. STEP=2: Redis
-proposes, the engine confirms, the database keeps (cluster_step_2.py).
+proposes, the engine confirms, the database keeps (cluster_step_2.py). STEP=3: everything is killed, and
+networks are cut (cluster_step_3.py).
 
   make check-cluster STEP=1
   make check-cluster STEP=2 COMMANDS=1000000 WORLD_SEEDS=10000 CROWD_UNITS=10000 LOST_ROUNDS=20 CLUSTER_LONG=1
+  make check-cluster STEP=3 KILLS=100 CUTS=18
   make check-cluster STEP=1 CLUSTER_ARGS='--bars 3,5'
   make check-cluster STEP=1 WRITER_SECONDS=60 DATABASE_KILLS=50 CLUSTER_LONG=1
 
@@ -28,6 +30,7 @@ from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, REPOSITORY, Ended, asked, box, c
 os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
 
 import cluster_step_2  # noqa: E402
+import cluster_step_3  # noqa: E402
 import cluster_storm  # noqa: E402 (it reads E2E_SERVER)
 
 SERVERS = ("postgres", "mariadb")
@@ -180,7 +183,8 @@ def bar_5(bars):
 
 
 if __name__ == "__main__":
-    STEPS = {"1": {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5}, "2": cluster_step_2.bars_of(suite, several)}
+    STEPS = {"1": {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5}, "2": cluster_step_2.bars_of(suite, several),
+             "3": cluster_step_3.BARS}
     if os.environ.get("STEP", "1") not in STEPS:
-        sys.exit("check-cluster: STEP is 1 (databases) or 2 (Redis)")
+        sys.exit("check-cluster: STEP is 1 (databases), 2 (Redis) or 3 (faults)")
     sys.exit(main("check-cluster", __doc__, STEPS[os.environ.get("STEP", "1")]))

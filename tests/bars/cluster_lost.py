@@ -27,9 +27,10 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 from cluster_shop import Shop, redis_ask, redis_nodes, redis_pid  # noqa: E402
 from kit import crowd  # noqa: E402
-from kit.harness import Buyer, Closed, eventually  # noqa: E402
+from kit.harness import REPOSITORY, Buyer, Closed, eventually  # noqa: E402
 
-NODE_TIMEOUT_S, GOES_ON_S = 5, 5
+NODE_TIMEOUT_S, GOES_ON_S = 5, 5  # the first as in the settings of Redis
+SETTINGS = os.path.join(REPOSITORY, "deploy", "cluster", "redis.conf")
 CROWD_S = 20  # for those who still ask when the sale has gone on
 JUNK, JUNK_BYTES = 24, 1 << 20  # more than the buffers of sockets hold
 Node = collections.namedtuple("Node", "id address is_master master slots")
@@ -80,10 +81,8 @@ class Process:
         port = self.address.rsplit(":", 1)[1]
         with open(os.path.join(self.folder, "log"), "ab") as log:
             self.child = subprocess.Popen(
-                ["redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", self.folder, "--save", "", "--maxmemory-policy",
-                 "noeviction", "--cluster-enabled", "yes", "--cluster-port", self.bus, "--cluster-node-timeout",
-                 str(NODE_TIMEOUT_S * 1000), "--cluster-replica-validity-factor", "0", "--cluster-allow-replica-migration", "no",
-                 "--repl-diskless-sync-delay", "0"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
+                ["redis-server", SETTINGS, "--port", port, "--bind", "127.0.0.1", "--dir", self.folder, "--cluster-port", self.bus,
+                 "--appendonly", "no"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
         return self.child
 
 

@@ -9,9 +9,9 @@ import random
 import threading
 import time
 
-from cluster_servers import KINDS, Away
 from kit import databases, harness
 from kit.harness import Buyer, Closed, Failure, eventually
+from kit.servers import KINDS, Away
 
 BUYERS = 12
 UNITS = 200000

@@ -36,7 +36,7 @@ def redis(*words):
 
 def reconcile(server, *words):
     """`stampede reconcile` at this process: (exit code, report)"""
-    done = subprocess.run([server.binary, "reconcile", "--url", f"http://127.0.0.1:{server.port}", "--json", *words],
+    done = subprocess.run([server.binary, "reconcile", "--url", f"http://{server.host}:{server.port}", "--json", *words],
                           capture_output=True, text=True, timeout=180,
                           env={**os.environ, "STAMPEDE_ADMIN_KEY": server.keys["admin"]})
     true(done.stdout, f"exit {done.returncode}: {done.stderr}")
@@ -51,16 +51,16 @@ def at(server, buyer):
 
 
 class Cluster:
-    def __init__(self, gateways=2, workers=1, settings=None):
+    def __init__(self, gateways=2, workers=1, settings=None, gateway_kind=Server, gateway_settings=None):
         self.folder = temp_folder()
         self.settings = {**databases.fresh(KIND)[0], **databases.inventory_settings(self.folder), "server.threads": 1,
                          **(settings or {})}
         self.workers = [self.member("worker") for _ in range(workers)]
-        self.gateways = [self.member("gateway") for _ in range(gateways)]
+        self.gateways = [self.member("gateway", gateway_kind, gateway_settings) for _ in range(gateways)]
 
-    def member(self, role):
+    def member(self, role, kind=Server, more=None):
         """A process that is not started yet."""
-        return Server(settings={**self.settings, "cluster.role": role})
+        return kind(settings={**self.settings, "cluster.role": role, **(more or {})})
 
     @property
     def all(self):

@@ -285,8 +285,10 @@ def admin_key(name):
 class Server:
     """One server with its own folder, port and keys. settings: {"pass.life_s": 1, …} on top of a guest shop.
 
-    Admin keys of all three roles: self.keys["viewer"], ["operator"], ["admin"].
+    Admin keys of all three roles: self.keys["viewer"], ["operator"], ["admin"]. host: where it can be reached.
     data: use this data folder instead of a new one. wrapper: words before the command (strace …)."""
+
+    host = "127.0.0.1"
 
     def __init__(self, settings=None, data=None, binary=None, wrapper=(), preexec=None, environment=None):
         self.binary = binary or binary_path()
@@ -442,7 +444,7 @@ class Server:
     # -- asking --
 
     def connect(self, timeout_s=PATIENCE_S, source=None):
-        return Connection(self.port, timeout_s, source=source)
+        return Connection(self.port, timeout_s, self.host, source)
 
     def request(self, method, path, body=None, headers=None, session=None, timeout_s=PATIENCE_S):
         """One request on a connection of its own."""

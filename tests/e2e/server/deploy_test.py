@@ -1,94 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The proxies of deploy/ and of docs/operations.md, real ones, with the files as they are but for ports and certificates: a whole
-purchase and a push connection go through, limits count the client and not the proxy, and what is inside stays inside."""
+purchase and a push connection go through, limits count the client and not the proxy, and what is inside stays inside. Several
+gateways: cluster/front_test.py."""
 import os
 import re
-import shutil
-import socket
-import ssl
 import subprocess
 
-from kit.harness import (REPOSITORY, Buyer, Closed, Connection, Server, binary_path, equal, eventually, rule, run, skip, spare_port,
-                     temp_folder, true)
-from kit.push_client import handshake
-
-BURST = 40
-SETTINGS = {"limits.address_per_s": 1, "limits.address_burst": BURST, "proxy.trusted": "127.0.0.1"}
-SEARCH = os.environ["PATH"] + ":/usr/sbin"
-
-
-def program(name):
-    return shutil.which(name, path=SEARCH) or skip(f"{name} is not installed")
-
-
-def text_of(*path):
-    with open(os.path.join(REPOSITORY, *path)) as file:
-        return file.read()
-
-
-def replaced(text, changes):
-    """Each of the changes must find its place."""
-    for old, new in changes.items():
-        true(old in text, f"the example does not say {old!r}")
-        text = text.replace(old, new)
-    return text
-
-
-class Front:
-    """A proxy in front of one server, for a client at another address of this machine."""
-
-    def __init__(self, server, source, tls=False):
-        self.server, self.source, self.tls, self.port = server, source, tls, spare_port()
-
-    def connect(self, timeout_s=20):
-        connection = Connection.__new__(Connection)
-        connection.rest = b""
-        connection.socket = socket.create_connection(("127.0.0.1", self.port), timeout_s, (self.source, 0))
-        if self.tls:
-            context = ssl.create_default_context()
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            connection.socket = context.wrap_socket(connection.socket)
-        return connection
-
-    def request(self, method, path, body=None, headers=None, session=None, timeout_s=20):
-        fields = {**(headers or {}), **({"Authorization": f"Bearer {session}"} if session else {})}
-        with self.connect(timeout_s) as connection:
-            return connection.request(method, path, body, fields)
-
-    def get(self, path, session=None, **more):
-        return self.request("GET", path, session=session, **more)
-
-    def answers(self):
-        try:
-            return self.get("/livez").status == 200
-        except (OSError, Closed):
-            return False
-
-    def push_status(self, session):
-        """What a page of this very address gets when it opens its push connection."""
-        scheme = "https" if self.tls else "http"
-        host = f"127.0.0.1:{self.port}"
-        with self.connect() as connection:
-            connection.send(handshake(session, headers={"Host": host, "Origin": f"{scheme}://{host}"})[0])
-            return connection.read_reply(head_only=True).status
-
-
-def purchase_made(front, item):
-    buyer = Buyer(front)
-    order = buyer.order(buyer.win(item)["ticket"])
-    equal(order["state"], "pending")
-    equal(front.push_status(buyer.session), 101, "push behind the proxy")
-
-
-def limit_counts_the_client(front):
-    """Whatever the client says of itself, it is one client; a neighbour has a rate of its own."""
-    with front.connect() as connection:  # one connection: faster than the rate comes back, on any machine
-        statuses = [connection.request("GET", "/v1/time", None, {"X-Forwarded-For": f"203.0.113.{n}"}).status
-                    for n in range(BURST + 20)]
-    true(429 in statuses, "a client that names other addresses is never too fast")
-    neighbour = Front(front.server, front.source[:-1] + "9", front.tls)
-    neighbour.port = front.port
-    equal(neighbour.get("/v1/time").status, 200, "one client uses up the rate of another")
+from kit.fronts import (SETTINGS, Front, Proxied, haproxy_command, limit_counts_the_client, nginx_command, program, purchase_made,
+                    replaced, text_of)
+from kit.harness import REPOSITORY, Server, binary_path, equal, eventually, rule, run, skip, temp_folder, true
 
 
 def tried(front, command, hides_inside=True):
@@ -105,26 +25,6 @@ def tried(front, command, hides_inside=True):
         process.terminate()
         process.wait()
         front.server.stop()
-
-
-class Proxied(Server):
-    """A server that takes connections with a PROXY header only, tests' own ones too."""
-
-    def connect(self, timeout_s=20, source=None):
-        connection = super().connect(timeout_s, source)
-        connection.send(b"PROXY UNKNOWN\r\n")
-        return connection
-
-
-def nginx_command(text, folder):
-    path = os.path.join(folder, "nginx.conf")
-    with open(path, "w") as file:
-        file.write(text)
-    directives = f"daemon off; pid {folder}/pid; error_log {folder}/error.log;"
-    command = [program("nginx"), "-p", folder, "-c", path, "-g", directives]
-    tested = subprocess.run([*command, "-t"], capture_output=True, text=True)
-    equal(tested.returncode, 0, tested.stderr)
-    return command
 
 
 @rule
@@ -164,15 +64,8 @@ def nginx_that_passes_connections_on_works_as_shipped():
 @rule
 def haproxy_works_as_shipped():
     front = Front(Proxied(settings={**SETTINGS, "proxy.protocol": "on"}).start(), "127.0.7.1")
-    text = replaced(text_of("deploy", "haproxy.cfg"), {
-        "127.0.0.1:8080": f"127.0.0.1:{front.server.port}", "bind :8000": f"bind 127.0.0.1:{front.port}",
-        "maxconn 100000": "maxconn 1000"})  # fewer files may be open here
-    path = os.path.join(temp_folder(), "haproxy.cfg")
-    with open(path, "w") as file:
-        file.write(text)
-    tested = subprocess.run([program("haproxy"), "-c", "-f", path], capture_output=True, text=True)
-    equal(tested.returncode, 0, tested.stdout + tested.stderr)
-    tried(front, [program("haproxy"), "-db", "-f", path])
+    tried(front, haproxy_command(replaced(text_of("deploy", "haproxy.cfg"), {
+        "127.0.0.1:8080": f"127.0.0.1:{front.server.port}", "bind :8000": f"bind 127.0.0.1:{front.port}"})))
 
 
 @rule
@@ -183,17 +76,123 @@ def every_proxy_example_names_one_server():
         equal(len(re.findall(pattern, text_of("deploy", name), re.M)), 1, name)
 
 
+def keepalived_run(path):
+    """(exit code, what it says)"""
+    done = subprocess.run([program("keepalived"), "-t", "-f", path], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
 @rule
-def keepalived_understands_the_example_for_lvs():
-    path = os.path.join(REPOSITORY, "deploy", "keepalived.conf")
-    tested = subprocess.run([program("keepalived"), "-t", "-f", path], capture_output=True, text=True)
-    equal((tested.returncode, tested.stdout + tested.stderr), (0, ""))
-    text = text_of("deploy", "keepalived.conf")
-    equal(text.count("path /readyz"), text.count("    real_server "), "a server without a check")
-    broken = os.path.join(temp_folder(), "broken.conf")  # it would say so
-    with open(broken, "w") as file:
-        file.write(text.replace("HTTP_GET", "HTTP_GOT"))
-    true(subprocess.run([program("keepalived"), "-t", "-f", broken], capture_output=True).returncode != 0, "anything passes")
+def keepalived_understands_the_examples_for_lvs():
+    for folder, servers in (((), 1), (("cluster",), 3)):
+        parts = ("deploy", *folder, "keepalived.conf")
+        equal(keepalived_run(os.path.join(REPOSITORY, *parts)), (0, ""))
+        text = text_of(*parts)
+        equal(text.count("    real_server "), servers)
+        equal(text.count("path /readyz"), servers, "a server without a check")
+        broken = os.path.join(temp_folder(), "broken.conf")  # it would say so
+        with open(broken, "w") as file:
+            file.write(text.replace("HTTP_GET", "HTTP_GOT"))
+        true(keepalived_run(broken)[0] != 0, "anything passes")
+
+
+def systemd_says(verb, *words):
+    """(exit code, what it says)"""
+    done = subprocess.run([program("systemd-analyze"), verb, *words], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+@rule
+def systemd_understands_the_unit_of_each_role_and_starts_it_as_the_program_wants():
+    prefix = os.path.join(temp_folder(), "usr")
+    os.makedirs(os.path.join(prefix, "bin"))
+    os.symlink(os.path.abspath(binary_path()), os.path.join(prefix, "bin", "stampede"))
+    subprocess.run(["make", "-C", REPOSITORY, "install-units", f"PREFIX={prefix}", "DESTDIR="], check=True, capture_output=True)
+    folder = os.path.join(prefix, "lib", "systemd", "system")
+    equal(sorted(os.listdir(folder)), ["stampede-gateway.service", "stampede-worker.service", "stampede.service"])
+    for name, role in (("stampede", []), ("stampede-gateway", ["--role", "gateway"]), ("stampede-worker", ["--role", "worker"])):
+        path = os.path.join(folder, f"{name}.service")
+        with open(path) as file:
+            text = file.read()
+        true("@" not in re.sub(r"=~?@[a-z-]+", "", text), "a place that nobody filled")
+        [start] = re.findall(r"^ExecStart=(.*)$", text, re.M)
+        equal(start.split()[1:], ["serve", *role, "--config", "/etc/stampede/stampede.ini", "--data", "${STATE_DIRECTORY}"])
+        true(f"StateDirectory={name}\n" in text, "two roles would share a folder")
+        true(f"StartLimitIntervalSec={0 if role else 300}\n" in text, "it would give up while the database is away, or never")
+        missing = os.path.join(prefix, "none.ini")
+        words = [missing if word.startswith("/etc") else prefix if word.startswith("$") else word for word in start.split()]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        equal((done.returncode, missing in done.stderr), (2, True), f"{words}: {done.stderr}")
+        equal(systemd_says("verify", path), (0, ""))
+        code, told = systemd_says("security", "--offline=yes", "--threshold=20", path)
+        equal(code, 0, told[-500:])  # 2.0 of 10: little is exposed
+    with open(path, "w") as file:
+        file.write(text.replace("NoNewPrivileges=", "NoNewPrivilege="))
+    true("Unknown key" in systemd_says("verify", path)[1], "anything passes")
+
+
+@rule
+def the_image_has_every_library_that_the_server_links():
+    text = text_of("deploy", "cluster", "Containerfile")
+    for name in re.findall(r"^COPY (\S+)", text, re.M):
+        true(name == "." or name.startswith("--from=build"), name)
+    linked = subprocess.run([program("readelf"), "-d", binary_path(plain=True)], capture_output=True, text=True, check=True).stdout
+    names = [name for name in re.findall(r"NEEDED.*\[(lib[^]]+)\]", linked) if not re.match(r"lib(c|m|asan|ubsan|tsan)\.", name)]
+    true(len(names) >= 10, names)
+    for name in names:
+        found = subprocess.run([program("dpkg"), "-S", f"*/{name}"], capture_output=True, text=True).stdout
+        packages = {line.partition(":")[0] for line in found.splitlines()}
+        true(any(f" {package} " in " ".join(text.split()) + " " for package in packages), f"{name} of {packages} is not in the image")
+
+
+def compose():
+    try:
+        import yaml
+    except ImportError:
+        skip("no yaml module for Python")
+    return yaml.safe_load(text_of("deploy", "cluster", "compose.yaml"))
+
+
+@rule
+def the_containers_have_settings_and_files_that_there_are():
+    document = compose()
+    names = {f"STAMPEDE_{section}_{key}".upper() for section, keys in known_settings().items() for key in keys}
+    own = [name for name, service in document["services"].items() if service["image"] == "stampede"]
+    equal(sorted(own), ["gateway-1", "gateway-2", "gateway-3", "migrate", "worker-1", "worker-2"])
+    for name in own:
+        service = document["services"][name]
+        equal(set(service["environment"]) - names, set(), f"unknown settings of {name}")
+        secret = os.path.join(temp_folder(), "secret")
+        with open(secret, "w") as file:
+            file.write("s" * 44 + "\n")
+        os.chmod(secret, 0o600)
+        used = {value.rpartition("/")[2] for value in service["environment"].values() if value.startswith("/run/secrets/")}
+        equal(used, set(service["secrets"]), name)
+        equal(used - set(document["secrets"]), set(), name)
+        environment = {key: secret if value.startswith("/run/secrets/") else value for key, value in service["environment"].items()}
+        environment.update({"STAMPEDE_ADMIN_KEYS": "", "STAMPEDE_DATA_FOLDER": temp_folder()})
+        role = service["command"][1:] if "--role" in service["command"] else []
+        done = subprocess.run([binary_path(), "config", *role], capture_output=True, text=True, env=environment)
+        equal(done.returncode, 0, f"{name}: {done.stderr}")
+    for name, service in document["services"].items():
+        for volume in service.get("volumes", []):
+            source = volume.partition(":")[0]
+            true(source in document["volumes"] or os.path.exists(os.path.join(REPOSITORY, "deploy", "cluster", source)), f"{name}: {volume}")
+    addresses = {service["networks"]["shop"].get("ipv4_address") for service in document["services"].values()} - {None}
+    equal(addresses, set(re.findall(r"server gateway-\d ([\d.]+):8080", text_of("deploy", "cluster", "haproxy.cfg"))))
+
+
+def known_settings():
+    """{section: {key}} as `stampede config` prints them."""
+    told = subprocess.run([binary_path(), "config"], capture_output=True, text=True, check=True,
+                          env={"STAMPEDE_SESSION_GUESTS": "yes", "STAMPEDE_DATA_FOLDER": temp_folder()}).stdout
+    settings, section = {}, ""
+    for line in told.splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif found := re.match(r";?\s*(\w+) =", line):
+            settings.setdefault(section, set()).add(found[1])
+    return settings
 
 
 @rule

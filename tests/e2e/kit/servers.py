@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Database servers that can be killed and started again with the data they had, on the port they had."""
+"""Servers that can be killed, stopped and started again on the port they had: databases, with the data they had, and Redis. And a relay
+whose connections can be cut."""
+import atexit
 import glob
 import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 from kit import harness
 
+DEPLOYED = os.path.join(harness.REPOSITORY, "deploy", "cluster")
 START_S = 90  # after a kill they read their logs first
 
 
@@ -85,16 +90,22 @@ class Database:
 
 class Postgres(Database):
     kind = owner = "postgres"
-    settings = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "shared_buffers=32MB",
+    host, comes_from = "127.0.0.1", "127.0.0.1/32"
+    settings = ("unix_socket_directories=", "fsync=off", "shared_buffers=32MB",
                 "logging_collector=off")
 
     def make(self):
         self.programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[-2]))[-1]
         self.run(f"{self.programs}/initdb", "--pgdata", f"{self.folder}/data", "--username=stampede", "--auth=trust",
                  "--no-sync", "--locale=C", "--encoding=UTF8")
+        with open(f"{self.folder}/data/postgresql.conf", "a", encoding="ascii") as file, \
+                open(os.path.join(DEPLOYED, "postgresql.conf"), encoding="ascii") as deployed:
+            file.write(f"{deployed.read()}listen_addresses = '{self.host}'\n")
+        with open(f"{self.folder}/data/pg_hba.conf", "w", encoding="ascii") as file:
+            file.write(f"host all all {self.comes_from} trust\n")
         self.start()
-        self.url = f"postgresql://stampede@127.0.0.1:{self.port}/stampede"
-        self.run(f"{self.programs}/createdb", "--host=127.0.0.1", f"--port={self.port}", "--username=stampede", "stampede")
+        self.url = f"postgresql://stampede@{self.host}:{self.port}/stampede"
+        self.run(f"{self.programs}/createdb", f"--host={self.host}", f"--port={self.port}", "--username=stampede", "stampede")
 
     def begin(self):
         self.spawn(f"{self.programs}/postgres", "-D", f"{self.folder}/data", "-p", str(self.port),
@@ -105,7 +116,7 @@ class Postgres(Database):
 
     def ask(self, sql, name="stampede"):
         return self.run(f"{self.programs}/psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1",
-                        f"postgresql://stampede@127.0.0.1:{self.port}/{name}?connect_timeout=5", "-c", sql)
+                        f"postgresql://stampede@{self.host}:{self.port}/{name}?connect_timeout=5", "-c", sql)
 
     def cut(self):
         """One connection of the server's, by chance."""
@@ -115,8 +126,8 @@ class Postgres(Database):
 
 class Mariadb(Database):
     kind, owner = "mysql", "mysql"
-    settings = ("--bind-address=127.0.0.1", "--skip-name-resolve", "--innodb-buffer-pool-size=64M",
-                "--innodb-log-file-size=32M", "--performance-schema=OFF", "--innodb-flush-method=nosync", "--sync-frm=OFF")
+    settings = ("--bind-address=127.0.0.1", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M", "--innodb-flush-method=nosync",
+                "--sync-frm=OFF")
 
     def make(self):
         os.environ["PATH"] += os.pathsep + "/usr/sbin"
@@ -127,7 +138,7 @@ class Mariadb(Database):
         self.ask("CREATE DATABASE stampede; CREATE USER stampede@'%'; GRANT ALL ON stampede.* TO stampede@'%'", "mysql")
 
     def begin(self):
-        self.spawn(shutil.which("mariadbd"), "--no-defaults", f"--datadir={self.folder}/data", f"--tmpdir={self.folder}",
+        self.spawn(shutil.which("mariadbd"), f"--defaults-file={DEPLOYED}/mariadb.cnf", f"--datadir={self.folder}/data", f"--tmpdir={self.folder}",
                    f"--socket={self.folder}/s.sock", f"--pid-file={self.folder}/pid", f"--port={self.port}", *self.settings)
 
     def answer(self):
@@ -146,3 +157,110 @@ class Mariadb(Database):
 
 
 KINDS = {"postgres": Postgres, "mariadb": Mariadb}
+
+
+class Redis:
+    """One server, without a cluster. What it had is gone when it starts again, unless it keeps a file (appendonly)."""
+
+    def __init__(self):
+        self.folder, self.port, self.process = harness.temp_folder("stampede-redis-"), harness.spare_port(), None
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def start(self):
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            self.process = subprocess.Popen(
+                ["redis-server", os.path.join(DEPLOYED, "redis.conf"), "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
+                 "--cluster-enabled", "no", "--appendonly", "no"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder)
+        atexit.register(self.kill)
+        harness.eventually(self.answers, "Redis does not start", START_S)
+        return self
+
+    def answers(self):
+        try:
+            return self.ask("PING") == "PONG"
+        except Away:
+            return False
+
+    def ask(self, *words):
+        done = subprocess.run(["redis-cli", "-p", str(self.port), *map(str, words)], capture_output=True, text=True, timeout=START_S, check=False)
+        if done.returncode:
+            raise Away(done.stderr)
+        return done.stdout.strip()
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+
+class Relay:
+    """Passes connections on to a port of this machine. cut(): all of them break, and no other one is taken; mend(): it takes them again.
+    hush(): it keeps them and takes others, and passes nothing on, until it is cut."""
+
+    def __init__(self, target):
+        self.target, self.port = target, harness.spare_port()
+        self.pairs, self.lock, self.listener, self.is_deaf = [], threading.Lock(), None, False
+        self.mend()
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def hush(self):
+        self.is_deaf = True
+
+    def mend(self):
+        self.is_deaf = False
+        self.listener = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self.take, args=(self.listener,), daemon=True).start()
+
+    def take(self, listener):
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return  # cut() has closed it
+            try:
+                server = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                client.close()  # as the target would have refused it
+                continue
+            with self.lock:
+                self.pairs.append((client, server))
+            for one, other in ((client, server), (server, client)):
+                threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
+
+    def carry(self, one, other):
+        try:
+            while data := one.recv(65536):
+                if not self.is_deaf:
+                    other.sendall(data)
+        except OSError:
+            pass
+        for end in (one, other):
+            Relay.break_off(end)
+
+    def cut(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        with self.lock:
+            for pair in self.pairs:
+                for end in pair:
+                    self.break_off(end)
+            self.pairs = []
+
+    @staticmethod
+    def break_off(end):
+        try:
+            end.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it is closed already
