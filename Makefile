@@ -37,7 +37,7 @@ SUBMAKE = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS) -Oline)
 
 # ---- flags -------------------------------------------------------------------------------------------
 
-LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd libpq libmariadb
+LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd libpq libmariadb rdkafka
 LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay -lhiredis -lm # no .pc file, or one with flags that nobody needs
 CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
@@ -245,10 +245,10 @@ demo: ## a shop with visitors to play with on PORT=8080; Ctrl-C ends it and leav
 	+@$(SUBMAKE) BUILD=release server
 	@tools/demo $(BUILD_ROOT)/release/stampede $(PORT) $(DEMO_ARGS)
 
-demo-cluster: ## the same on several processes: gateways, workers, Redis Cluster, PostgreSQL, nginx (DEMO_ARGS=--alone)
+demo-cluster: ## the same on several processes: gateways, workers, Redis Cluster, Kafka if it can be had, PostgreSQL, nginx (DEMO_ARGS=--alone)
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=release server
-	@tools/with-postgres --durable tools/with-redis --cluster tools/demo-cluster $(abspath $(BUILD_ROOT)/release/stampede) $(PORT) $(DEMO_ARGS)
+	@tools/with-postgres --durable tools/with-redis --cluster tools/with-kafka --optional tools/demo-cluster $(abspath $(BUILD_ROOT)/release/stampede) $(PORT) $(DEMO_ARGS)
 
 # ---- tests -------------------------------------------------------------------------------------------
 # A list of tests for tools/run-tests: kind, seconds allowed, name, command.
@@ -259,7 +259,7 @@ define newline
 endef
 built = $(patsubst %.c,$(BUILD_ROOT)/$(1)/%,$(2))
 # A test whose name ends in _SERVER_test runs beside a server of that kind: tools/with-SERVER.
-SERVERS := postgres mariadb redis cluster
+SERVERS := postgres mariadb redis cluster kafka
 beside = $(foreach server,$(SERVERS),$(if $(filter %_$(server)_test.c,$(1)),tools/with-$(server)))
 # $(call each_program,BUILD,SOURCES,SECONDS): one line per test program of that build
 each_program = $(foreach source,$(2),parallel $(3) $(source:.c=):$(1) $(call beside,$(source)) $(call built,$(1),$(source))$(newline))

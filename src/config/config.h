@@ -94,8 +94,13 @@ struct config {
     uint64_t inventory_parts_max; /* partitions that a process follows */
     uint64_t inventory_keep_ms; /* Redis keeps so long what it has of a sale that is over; 0: for ever */
     char queue_kind[CONFIG_TEXT]; /* journal, stream or kafka */
-    char store_kind[CONFIG_TEXT]; /* sqlite, postgres or mysql */
-    char store_url[CONFIG_TEXT];  /* of a database server */
+    char queue_url[CONFIG_LIST];  /* HOST:PORT of Kafka brokers, separated by commas */
+    char queue_topic[CONFIG_TEXT], queue_group[CONFIG_TEXT];
+    uint64_t queue_partitions, queue_replication; /* of a topic that is made */
+    uint64_t queue_backlog_max; /* records of a partition that may wait for the brokers */
+    char queue_settings_file[CONFIG_TEXT]; /* of librdkafka: TLS, SASL */
+    char store_kind[CONFIG_TEXT];          /* sqlite, postgres or mysql */
+    char store_url[CONFIG_TEXT];           /* of a database server */
     uint64_t store_connections;
     char store_password_file[CONFIG_TEXT];
     /* [orders] */

@@ -13,7 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REDIS_NODES_SET_MAX = 16 }; /* REDIS_SEEDS_MAX */
+enum {
+    REDIS_NODES_SET_MAX = 16, /* REDIS_SEEDS_MAX */
+    KAFKA_NAMES_MAX = 249,    /* Kafka's own bound */
+};
 
 static bool is_one_of(const char *text, const char *const *words)
 {
@@ -153,6 +156,30 @@ static uint32_t channels_count(const struct config *config)
     return count;
 }
 
+/* What Kafka allows as the name of a topic, and no more for a group. */
+static bool is_kafka_name(const char *name)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const size_t size = strlen(name);
+    return size > 0 && size <= KAFKA_NAMES_MAX && strspn(name, allowed) == size
+        && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+static const char *queue_wrong(const struct config *config)
+{
+    if (strcmp(config->queue_kind, "kafka") != 0)
+        return config->queue_url[0] == 0 && config->queue_settings_file[0] == 0
+            ? NULL
+            : "queue.url and queue.settings_file are for queue.kind kafka";
+    if (!is_node_list(config->queue_url))
+        return "queue.url must be the Kafka brokers, 1 to 16 of HOST:PORT separated by commas";
+    if (!is_kafka_name(config->queue_topic) || !is_kafka_name(config->queue_group))
+        return "queue.topic and queue.group may have 1 to 249 letters, digits, dots, dashes and "
+               "underscores";
+    return NULL;
+}
+
 static const char *many_machines_wrong(const struct config *config)
 {
     if (strcmp(config->store_kind, "sqlite") == 0)
@@ -169,8 +196,6 @@ static const char *many_machines_wrong(const struct config *config)
         return "channels.names may name 7 channels at most with inventory.kind redis: the last one "
                "is "
                "for units that are offered to waitlists";
-    if (strcmp(config->queue_kind, "kafka") == 0)
-        return "queue.kind kafka is not in this version yet";
     return is_node_list(config->inventory_url)
         ? NULL
         : "inventory.url must be the Redis servers, 1 to 16 of HOST:PORT separated by commas, "
@@ -186,8 +211,9 @@ static const char *cluster_wrong(const struct config *config)
         return "inventory.kind must be embedded or redis";
     if (!IS_ONE_OF(config->queue_kind, "journal", "stream", "kafka"))
         return "queue.kind must be journal, stream or kafka";
-    return strcmp(config->inventory_kind, "embedded") == 0 ? one_machine_wrong(config)
-                                                           : many_machines_wrong(config);
+    const char *wrong = strcmp(config->inventory_kind, "embedded") == 0 ? one_machine_wrong(config)
+                                                                        : many_machines_wrong(config);
+    return wrong != NULL ? wrong : queue_wrong(config);
 }
 
 static const char *session_wrong(const struct config *config)

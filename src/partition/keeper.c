@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "partition/lease.h"
 #include "partition/owned.h"
+#include "queue/broker.h"
 #include "redis/caller.h"
 
 #include <stdlib.h>
@@ -35,6 +36,8 @@ struct keeper {
     uint32_t takes_left;              /* new leases until then */
     uint64_t leases_ms;               /* no lease is due before */
     bool is_list_away, is_lease_away; /* the last time the store was asked */
+    uint64_t broker_wrong_ms;         /* since when it is; 0: it is not */
+    const char *broker_told;          /* what `broker_wrong` was told last */
     struct wake wake;
     _Atomic bool stop, look;
     pthread_mutex_t guard; /* of: */
@@ -63,7 +66,9 @@ static void part_add(struct keeper *keeper, uint32_t part)
             .lag_max = config->lag_max,
             .timeout_ms = config->timeout_ms,
             .changed = config->changed,
-            .context = config->context },
+            .unreadable = config->unreadable,
+            .context = config->context,
+            .broker = config->broker },
         config->alarm);
 }
 
@@ -127,7 +132,13 @@ static void lease_ask(struct keeper *keeper, struct kept_part *kept, uint64_t no
     }
 }
 
-/* Ours are prolonged, and of the others a few are tried. */
+static bool broker_is_wrong(const struct keeper *keeper)
+{
+    const struct broker *broker = keeper->config.broker;
+    return broker != NULL && broker->ops->wrong(broker) != NULL;
+}
+
+/* Ours are prolonged, and of the others a few are tried; none while nothing could be opened. */
 static void leases_ask(struct keeper *keeper)
 {
     if (now_read() < keeper->leases_ms)
@@ -137,7 +148,8 @@ static void leases_ask(struct keeper *keeper)
     for (uint32_t i = 0; i < keeper->count; i++) {
         struct kept_part *kept = &keeper->parts[(start + i) % keeper->count];
         const uint64_t now_ms = now_read();
-        if (kept->owned.phase == OWNED_RESTING || (kept->lease.token == 0 && keeper->takes_left == 0))
+        if (kept->owned.phase == OWNED_RESTING
+            || (kept->lease.token == 0 && (keeper->takes_left == 0 || broker_is_wrong(keeper))))
             continue; /* it needs none; after the next list */
         if (now_ms >= kept->lease.due_ms)
             lease_ask(keeper, kept, now_ms);
@@ -148,14 +160,26 @@ static void leases_ask(struct keeper *keeper)
 
 /* ---- what is done for them ---- */
 
+static bool broker_is_taken(const struct keeper *keeper)
+{
+    for (uint32_t i = 0; i < keeper->count; i++)
+        if (owned_reads_back(&keeper->parts[i].owned))
+            return true;
+    return false;
+}
+
 static void part_turn(struct keeper *keeper, struct kept_part *kept, bool *has_opened)
 {
     if (kept->owned.phase == OWNED_RESTING)
         owned_rest_look(&kept->owned, now_read());
+    if (kept->owned.phase == OWNED_CLOSED && kept->lease.token != 0 && broker_is_wrong(keeper))
+        part_lease_give(&kept->lease, &keeper->asker); /* another worker may reach the broker */
+    if (kept->lease.token != 0 && !part_lease_is_held(&kept->lease, now_read()))
+        owned_relay(&kept->owned, now_read());
     if (!part_lease_is_held(&kept->lease, now_read()))
         return;
     if (owned_is_to_open(&kept->owned, now_read())) {
-        if (*has_opened)
+        if (*has_opened || broker_is_taken(keeper))
             return;
         *has_opened = true;
         lease_ask(keeper, kept, now_read()); /* its whole time for the opening */
@@ -168,17 +192,29 @@ static void part_turn(struct keeper *keeper, struct kept_part *kept, bool *has_o
     keeper->takes_left++;
 }
 
+GAUGE(broker_away, "stampede_broker_away", "1 while the broker can't be used.");
+GAUGE(broker_backlog, "stampede_broker_backlog",
+    "Records of streams that the broker has not acknowledged yet.");
+GAUGE(broker_oldest, "stampede_broker_oldest_ms",
+    "For how long records have been waiting without an acknowledgement of the broker.");
+
 static void health_note(struct keeper *keeper)
 {
     struct keeper_health health = { .known = keeper->count,
         .is_store_away = keeper->is_list_away || keeper->is_lease_away };
+    const struct broker *broker = keeper->config.broker;
     const uint64_t now_ms = now_read();
+    uint64_t oldest_ms = 0;
+    health.broker = broker == NULL ? NULL : broker->ops->wrong(broker);
     for (uint32_t i = 0; i < keeper->count; i++) {
         const struct kept_part *kept = &keeper->parts[i];
         const struct owned *owned = &kept->owned;
         if (!part_lease_is_held(&kept->lease, now_ms))
             continue;
         health.owned++;
+        health.backlog += owned->backlog;
+        if (owned->backlog_ms != 0 && now_ms - owned->backlog_ms > oldest_ms)
+            oldest_ms = now_ms - owned->backlog_ms;
         health.open += owned->phase == OWNED_OPEN;
         health.lag += owned->lag;
         health.is_redis_away |= owned->is_redis_away;
@@ -189,6 +225,9 @@ static void health_note(struct keeper *keeper)
     metric_set(&parts_open, health.open);
     metric_set(&parts_owned, health.owned);
     metric_set(&parts_lag, health.lag);
+    metric_set(&broker_backlog, health.backlog);
+    metric_set(&broker_oldest, oldest_ms);
+    metric_set(&broker_away, health.broker != NULL);
     pthread_mutex_lock(&keeper->guard);
     keeper->health = health;
     pthread_mutex_unlock(&keeper->guard);
@@ -205,10 +244,31 @@ static uint64_t next_due_ms(const struct keeper *keeper, uint64_t now_ms)
     return due_ms;
 }
 
+/* True: it has acknowledged something. */
+static bool broker_turn(struct keeper *keeper)
+{
+    struct broker *broker = keeper->config.broker;
+    if (broker == NULL)
+        return false;
+    const bool has_acked = broker->ops->turn(broker, now_read());
+    if (!broker_is_wrong(keeper))
+        keeper->broker_wrong_ms = 0;
+    else if (keeper->broker_wrong_ms == 0)
+        keeper->broker_wrong_ms = now_read();
+    const bool is_long =
+        keeper->broker_wrong_ms != 0 && now_read() - keeper->broker_wrong_ms >= KEEPER_BROKER_MS;
+    const char *wrong = is_long ? broker->ops->wrong(broker) : NULL;
+    if (wrong != keeper->broker_told && keeper->config.broker_wrong != NULL)
+        keeper->config.broker_wrong(keeper->config.context, wrong);
+    keeper->broker_told = wrong;
+    return has_acked;
+}
+
 static void pass(struct keeper *keeper)
 {
     bool has_opened = false;
-    const bool look = atomic_exchange(&keeper->look, false);
+    const bool has_acked = broker_turn(keeper);
+    const bool look = atomic_exchange(&keeper->look, false) || has_acked;
     for (uint32_t i = 0; look && i < keeper->count; i++)
         owned_look(&keeper->parts[i].owned);
     redis_caller_turn(keeper->caller);
@@ -281,6 +341,8 @@ void keeper_close(struct keeper *keeper)
     for (uint32_t i = 0; i < keeper->count; i++)
         owned_let_go(&keeper->parts[i].owned); /* of one that did not come to run */
     redis_caller_close(keeper->caller);
+    if (keeper->config.broker != NULL)
+        keeper->config.broker->ops->wake(keeper->config.broker, -1);
     wake_close(&keeper->wake);
     pthread_mutex_destroy(&keeper->guard);
     free(keeper->parts);
@@ -306,5 +368,7 @@ enum status keeper_open(struct keeper **out, const struct keeper_config *config)
     if (keeper->parts == NULL || keeper->listed == NULL)
         return STATUS_FULL;
     const enum status status = wake_open(&keeper->wake);
+    if (status == STATUS_OK && config->broker != NULL)
+        config->broker->ops->wake(config->broker, keeper->wake.fd);
     return status == STATUS_OK ? redis_caller_open(&keeper->caller, &config->redis) : status;
 }

@@ -22,6 +22,7 @@
 #include "inventory/engine_config.h"
 #include "redis/client.h"
 
+struct broker;
 struct order_store;
 
 enum {
@@ -29,6 +30,7 @@ enum {
     KEEPER_TAKES_MAX = 4,      /* new leases between two lists */
     KEEPER_WAIT_MS_MAX = 50,   /* of the thread */
     KEEPER_LAST_MS = 5000,     /* at a stop: for what the streams still have */
+    KEEPER_BROKER_MS = 2000,   /* a broker that is wrong for so long is told */
     KEEPER_LEASE_MS_MIN = 100, /* or it runs out between two rounds */
 };
 
@@ -47,6 +49,11 @@ struct keeper_config {
     /* A partition is closed, or can't be opened: `what` begins with "script-differs: " or
      * "partition-closed: ". NULL: it is open again. May be NULL. */
     void (*alarm)(void *context, uint32_t part, const char *what);
+    struct broker *broker; /* NULL: none. It outlives the keeper */
+    /* A message of the broker is none of ours. May be NULL. */
+    void (*unreadable)(void *context, uint32_t part, const char *where);
+    /* What has been wrong with the broker for KEEPER_BROKER_MS; NULL: nothing any more. May be NULL. */
+    void (*broker_wrong)(void *context, const char *what);
     void *context;
 };
 
@@ -56,6 +63,8 @@ struct keeper_health {
     uint32_t open, closed; /* of these */
     uint64_t lag;          /* proposals that were seen and are not written, of all that are open */
     uint64_t oldest_ms;    /* how long the oldest of them has been waiting */
+    uint64_t backlog;      /* records that wait for the broker */
+    const char *broker;    /* what is wrong with it, a text of the program; NULL: nothing */
     bool is_store_away, is_redis_away;
 };
 

@@ -7,6 +7,7 @@
 #include "inventory/redis/image.h"
 #include "inventory/redis/opening.h"
 #include "orders/order_writer.h"
+#include "queue/broker.h"
 #include "queue/stream_queue.h"
 #include "redis/caller.h"
 
@@ -89,7 +90,10 @@ static enum closing queue_make(struct opener *opener)
     const struct stream_queue_config queue = { .caller = config->caller,
         .store = config->store,
         .partition = { .part = config->part, .data_id = config->data_id, .engine = config->engine },
-        .timeout_ms = config->timeout_ms };
+        .timeout_ms = config->timeout_ms,
+        .broker = config->broker,
+        .unreadable = config->unreadable,
+        .context = config->context };
     char what[200];
     const enum status status = stream_queue_open(&opener->queue, &queue, what, sizeof what);
     return status == STATUS_OK ? CLOSING_NONE : store_refused(opener, status, what);
@@ -131,7 +135,25 @@ static enum closing old_shut(struct opener *opener, bool *drains)
         return step_refused(opener, "shut", answer);
     const bool is_old = found.epoch == opener->epoch || found.shut == opener->epoch;
     *drains = is_old && opener->epoch != 0 && opener->epoch != opener->void_epoch;
+    *drains |= stream_queue_reads_back(opener->queue);
     return CLOSING_NONE;
+}
+
+static enum closing broker_refused(struct opener *opener)
+{
+    const char *wrong = opener->config.broker->ops->wrong(opener->config.broker);
+    return opener_refuse(opener, CLOSING_BROKER_AWAY, "%s",
+        wrong != NULL ? wrong : "the broker does not answer in time");
+}
+
+/* The broker may have records of the store's epoch that Redis has lost. It is asked before anything is
+ * stopped: without it the epoch that runs goes on. */
+static enum closing broker_ask(struct opener *opener)
+{
+    if (opener->config.broker == NULL || opener->epoch == 0 || opener->epoch == opener->void_epoch)
+        return CLOSING_NONE;
+    return stream_queue_back(opener->queue, opener->epoch) == STATUS_OK ? CLOSING_NONE
+                                                                        : broker_refused(opener);
 }
 
 enum closing opener_start(struct opener *opener, bool *drains)
@@ -140,6 +162,8 @@ enum closing opener_start(struct opener *opener, bool *drains)
     struct part_state state;
     *drains = false;
     invariant(opener->queue == NULL);
+    if (config->broker != NULL && config->broker->ops->wrong(config->broker) != NULL)
+        return broker_refused(opener);
     enum closing closing = queue_make(opener);
     if (closing == CLOSING_NONE)
         closing = writer_make(opener);
@@ -149,7 +173,8 @@ enum closing opener_start(struct opener *opener, bool *drains)
     if (status != STATUS_OK)
         return store_refused(opener, status, "the epoch can't be read");
     opener->epoch = state.epoch;
-    return old_shut(opener, drains);
+    closing = broker_ask(opener);
+    return closing == CLOSING_NONE ? old_shut(opener, drains) : closing;
 }
 
 /* ---- after that ---- */

@@ -3,7 +3,8 @@
  * sell (docs/redis.md#opening). It is the one recovery for everything.
  *
  *   opener_start     rebuilds the engine from the database; shuts the epoch that runs in Redis
- *   (the owner)      writes what the stream still has of that epoch, by `writer`, until there is nothing left
+ *   (the owner)      writes what broker and stream still have of that epoch, by `writer`, until there is
+ *                    nothing left
  *   opener_finish    raises the epoch in the database, loads the state unless Redis has it (and nobody has
  *                    found that it differs), admits the script
  *
@@ -22,6 +23,7 @@
 #include "inventory/redis/keys.h"
 #include "redis/info.h"
 
+struct broker;
 struct engine_config;
 struct redis_caller;
 struct ticket_queue;
@@ -38,6 +40,7 @@ struct ticket_queue;
     X(SCRIPT_LOST, "script-lost")       /* the server does not have the script any more */ \
     X(STATE_LOST, "state-lost") /* Redis has another epoch, nothing, or less than the database */ \
     X(OTHER_SERVER, "other-server")   /* another master, or the same one started again */ \
+    X(BROKER_AWAY, "broker-away")     /* the broker can't be asked now: nothing was touched */ \
     X(AT_REST, "at-rest")             /* no trouble: its sale is over, and it was put to rest */ \
     X(STATE_DIFFERS, "state-differs") /* reconciliation found that Redis has another state */
 enum closing {
@@ -56,8 +59,10 @@ struct opener_config {
     const struct engine_config *engine;
     uint64_t lag_max;
     uint32_t timeout_ms;
-    void (*changed)(void *context, ticket_number ticket, user_id user); /* may be NULL */
+    void (*changed)(void *context, ticket_number ticket, user_id user);  /* may be NULL */
+    void (*unreadable)(void *context, uint32_t part, const char *where); /* as stream_queue_config */
     void *context;
+    struct broker *broker; /* NULL: none */
 };
 
 struct opener {
@@ -74,7 +79,7 @@ struct opener {
 };
 
 void opener_init(struct opener *opener, const struct opener_config *config);
-/* CLOSING_NONE: *drains says whether the stream may have more of the old epoch. */
+/* CLOSING_NONE: *drains says whether broker or stream may have more of the old epoch. */
 MUST_CHECK enum closing opener_start(struct opener *opener, bool *drains);
 MUST_CHECK enum closing opener_finish(struct opener *opener);
 void opener_close(struct opener *opener); /* accepts one that is closed */

@@ -6,10 +6,12 @@
 #include "base/metrics.h"
 #include "contract/cluster_store.h"
 #include "orders/order_writer.h"
+#include "queue/broker.h"
 #include "queue/stream_queue.h"
 #include "redis/caller.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 
 COUNTER(records_confirmed, "stampede_partition_records_total",
@@ -43,6 +45,11 @@ bool owned_is_to_open(const struct owned *owned, uint64_t now_ms)
         && opener_server(&owned->opener) != NULL;
 }
 
+bool owned_reads_back(const struct owned *owned)
+{
+    return owned->phase == OWNED_DRAINING && stream_queue_reads_back(owned->opener.queue);
+}
+
 /* ---- trouble ---- */
 
 static void alarm_tell(struct owned *owned, const char *what)
@@ -57,7 +64,7 @@ static void forget(struct owned *owned)
 {
     opener_close(&owned->opener);
     owned->phase = OWNED_CLOSED;
-    owned->due_ms = owned->lag = owned->seen_seq = 0;
+    owned->due_ms = owned->lag = owned->seen_seq = owned->backlog = owned->backlog_ms = 0;
     owned->is_redis_away = false;
 }
 
@@ -73,9 +80,9 @@ void owned_let_go(struct owned *owned)
 static uint32_t pause_next(const struct owned *owned, enum closing closing, uint64_t now_ms)
 {
     const bool was_calm = owned->phase == OWNED_OPEN && now_ms - owned->opened_ms > OWNED_CALM_MS;
-    const uint32_t most = owned->opener.epoch >= OWNED_EPOCHS_LATE ? OWNED_PAUSE_MS_LATE
-        : closing == CLOSING_REDIS_AWAY                            ? OWNED_PAUSE_MS_AWAY
-                                                                   : OWNED_PAUSE_MS_MAX;
+    const uint32_t most = owned->opener.epoch >= OWNED_EPOCHS_LATE        ? OWNED_PAUSE_MS_LATE
+        : closing == CLOSING_REDIS_AWAY || closing == CLOSING_BROKER_AWAY ? OWNED_PAUSE_MS_AWAY
+                                                                          : OWNED_PAUSE_MS_MAX;
     if (owned->pause_ms == 0 || was_calm || closing == CLOSING_STATE_DIFFERS)
         return OWNED_PAUSE_MS_MIN;
     return owned->pause_ms < most / 2 ? 2 * owned->pause_ms : most;
@@ -94,7 +101,7 @@ static void close_for(struct owned *owned, enum closing closing, uint64_t now_ms
             opener->epoch, opener->what);
     log_error("partition", "closed, it will be opened again part=%u reason=\"%s\"",
         opener->config.part, what);
-    if (closing != CLOSING_STORE_AWAY) /* which is not about this partition */
+    if (closing != CLOSING_STORE_AWAY && closing != CLOSING_BROKER_AWAY) /* not about this partition */
         alarm_tell(owned, what);
     owned->pause_ms = pause_next(owned, closing, now_ms);
     forget(owned);
@@ -148,6 +155,7 @@ static bool writer_turn(struct owned *owned, uint64_t now_ms, struct order_write
 {
     (void)!order_writer_turn(owned->opener.writer, now_ms, progress);
     wait_note(owned, progress, now_ms);
+    owned->backlog = stream_queue_backlog(owned->opener.queue, &owned->backlog_ms);
     if (progress->records > 0) {
         metric_add(&records_confirmed, progress->records);
         note_publish(&owned->opener, progress->position.seq);
@@ -213,8 +221,12 @@ static void drain(struct owned *owned, uint64_t now_ms)
     if (!writer_turn(owned, now_ms, &progress))
         return;
     owned->due_ms = now_ms + (progress.state == ORDER_WRITER_IDLE ? 0 : progress.wait_ms);
-    if (progress.state == ORDER_WRITER_IDLE && progress.records == 0)
+    if (progress.records > 0 || stream_queue_reads_back(owned->opener.queue))
+        return;
+    if (progress.state == ORDER_WRITER_IDLE)
         open_finish(owned, now_ms);
+    else if (owned->backlog > 0)
+        owned->due_ms = now_ms + OWNED_BROKER_MS;
 }
 
 /* ---- following ---- */
@@ -242,6 +254,10 @@ static enum closing redis_judge(struct owned *owned)
 /* Wins wait to be told: after some were written the stream is read again at once. */
 static uint64_t wait_next(struct owned *owned, const struct order_writer_progress *progress)
 {
+    if (owned->backlog > 0 && progress->records == 0) {
+        owned->idle_ms = OWNED_BROKER_MS; /* its acknowledgement wakes the keeper */
+        return owned->idle_ms;
+    }
     if (progress->state != ORDER_WRITER_IDLE || progress->records > 0) {
         owned->idle_ms = 0;
         return progress->state == ORDER_WRITER_IDLE ? 0 : progress->wait_ms;
@@ -250,6 +266,24 @@ static uint64_t wait_next(struct owned *owned, const struct order_writer_progres
     if (owned->idle_ms > OWNED_IDLE_MS_MAX)
         owned->idle_ms = OWNED_IDLE_MS_MAX;
     return owned->idle_ms;
+}
+
+void owned_relay(struct owned *owned, uint64_t now_ms)
+{
+    if (owned->phase != OWNED_OPEN || owned->opener.config.broker == NULL || now_ms < owned->due_ms)
+        return;
+    stream_queue_relay(owned->opener.queue);
+    owned->backlog = stream_queue_backlog(owned->opener.queue, &owned->backlog_ms);
+    owned->due_ms = now_ms + OWNED_BROKER_MS;
+}
+
+/* The order writer waits for the database; its time is its own matter. */
+static void away_relay(struct owned *owned, uint64_t now_ms)
+{
+    if (owned->opener.config.broker == NULL)
+        return;
+    owned->due_ms = now_ms;
+    owned_relay(owned, now_ms);
 }
 
 static void follow(struct owned *owned, uint64_t now_ms)
@@ -269,6 +303,8 @@ static void follow(struct owned *owned, uint64_t now_ms)
         close_for(owned, closing, now_ms);
     } else {
         owned->due_ms = now_ms + wait_next(owned, &progress);
+        if (progress.state == ORDER_WRITER_AWAY)
+            away_relay(owned, now_ms);
     }
 }
 
@@ -298,7 +334,7 @@ void owned_rest_look(struct owned *owned, uint64_t now_ms)
 
 void owned_look(struct owned *owned)
 {
-    if (owned->phase == OWNED_OPEN && owned->idle_ms > 0)
+    if (owned->phase == OWNED_DRAINING || (owned->phase == OWNED_OPEN && owned->idle_ms > 0))
         owned->due_ms = 0;
 }
 
@@ -320,6 +356,17 @@ void owned_turn(struct owned *owned, uint64_t now_ms)
     steps[owned->phase](owned, now_ms);
 }
 
+/* Records that wait for the broker: it is given a moment. False: it can't be used. */
+static bool broker_wait(const struct owned *owned, uint64_t now_ms)
+{
+    struct broker *broker = owned->opener.config.broker;
+    if (broker == NULL || owned->backlog == 0)
+        return true;
+    poll(NULL, 0, 1);
+    broker->ops->turn(broker, now_ms);
+    return broker->ops->wrong(broker) == NULL;
+}
+
 void owned_last(struct owned *owned, uint64_t until_ms)
 {
     struct order_writer_progress progress;
@@ -329,7 +376,7 @@ void owned_last(struct owned *owned, uint64_t until_ms)
         return;
     order_writer_hurry(owned->opener.writer, true);
     do {
-        if (!writer_turn(owned, now_ms, &progress))
+        if (!writer_turn(owned, now_ms, &progress) || !broker_wait(owned, now_ms))
             return;
         now_ms = clock_monotonic_ns() / 1000000;
     } while (progress.state != ORDER_WRITER_AWAY

@@ -28,6 +28,7 @@ enum {
     OWNED_TELL_MS = 1000,
     OWNED_AWAY_MS = 50,     /* between two looks for a server that is not connected */
     OWNED_IDLE_MS_MAX = 40, /* between two reads of a stream that has nothing new */
+    OWNED_BROKER_MS = 20,   /* between two looks whether the broker has acknowledged something */
     OWNED_REST_MS = 5000,   /* between two looks whether Redis still knows that it rests */
 };
 
@@ -43,14 +44,18 @@ struct owned {
     uint64_t opened_ms, tell_ms; /* since when it is open; when the script is told next */
     uint32_t pause_ms, idle_ms;  /* the last ones */
     bool is_redis_away, is_alarmed;
-    struct part_state rest;     /* OWNED_RESTING: where the database was */
-    uint64_t lag;               /* of the last turn */
-    uint64_t seen_seq, seen_ms; /* a record that waits, and since when; 0: none */
+    struct part_state rest;       /* OWNED_RESTING: where the database was */
+    uint64_t lag;                 /* of the last turn */
+    uint64_t backlog, backlog_ms; /* what waits for the broker, and since when; 0: nothing */
+    uint64_t seen_seq, seen_ms;   /* a record that waits, and since when; 0: none */
 };
 
 void owned_init(struct owned *owned, const struct opener_config *config, owned_alarm *alarm);
 /* Does what is due: opens, drains, or follows. */
 void owned_turn(struct owned *owned, uint64_t now_ms);
+/* Nobody knows whether it is still ours, since the database can't be asked. Nothing is written, but what the
+ * stream has goes to the broker: that harms nobody, and Redis may lose it. */
+void owned_relay(struct owned *owned, uint64_t now_ms);
 void owned_look(struct owned *owned); /* its stream may have something new */
 /* The database is at this epoch. A later one than ours: gateways call another script by now, so that nothing
  * would come any more that could be refused. */
@@ -61,6 +66,7 @@ void owned_listed(struct owned *owned, const struct part_state *state);
 void owned_rest_look(struct owned *owned, uint64_t now_ms);
 /* A turn would start to open it, which takes long. */
 bool owned_is_to_open(const struct owned *owned, uint64_t now_ms);
+bool owned_reads_back(const struct owned *owned); /* from the broker: one at a time can */
 /* Writes what the stream has, until nothing is left, it can't be written now, or the time is over. */
 void owned_last(struct owned *owned, uint64_t until_ms);
 /* It is not ours any more. In Redis nothing changes. */

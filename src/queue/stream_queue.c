@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/stream_queue.h"
 
+#include "base/hash.h"
+#include "base/metrics.h"
 #include "contract/cluster_store.h"
 #include "inventory/engine.h"
 #include "inventory/redis/keys.h"
+#include "queue/relay.h"
 #include "redis/caller.h"
 
 #include <inttypes.h>
@@ -11,7 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+COUNTER(records_back, "stampede_broker_records_back_total",
+    "Records that were read back from the broker.");
+
 enum { ENTRIES_PER_READ = ORDER_BATCH_MAX / STREAM_RECORDS_MAX, FIELDS = 6 };
+
+/* An entry that was read back: the stream must have the same, or nothing, in its place. */
+struct back_entry {
+    uint64_t seq, hash;
+};
 
 struct stream_queue {
     struct ticket_queue queue; /* first: a ticket_queue from us is a stream_queue */
@@ -30,6 +41,9 @@ struct stream_queue {
     /* where a poll puts what it reads */
     struct queue_record *records;
     uint32_t room, count;
+    struct relay relay;
+    struct back_entry back[ENTRIES_PER_READ]; /* that were read back by this poll */
+    uint32_t back_count;
 };
 
 static struct stream_queue *queue_of(struct ticket_queue *queue)
@@ -112,11 +126,111 @@ static void entries_take(void *context, const struct redis_value *reply)
     }
 }
 
+/* Entries of the stream after `after`, up to `last`, a number of them. False: Redis does not answer. */
+static bool stream_read(struct stream_queue *queue, uint64_t after, uint64_t last,
+    void (*take)(void *, const struct redis_value *))
+{
+    char from[40], to[40], most[12];
+    snprintf(from, sizeof from, "(%" PRIu64 "-0", after);
+    snprintf(to, sizeof to, "%" PRIu64 "-0", last);
+    snprintf(most, sizeof most, "%d", ENTRIES_PER_READ);
+    const struct span log = queue->keys.names[SCRIPT_KEY_LOG];
+    if (redis_call(queue->config.caller, log,
+            REDIS_WORDS(SPAN("XRANGE"), log, span_from_string(from), span_from_string(to),
+                SPAN("COUNT"), span_from_string(most)),
+            queue->config.timeout_ms, take, queue)
+        == REDIS_ANSWER_OK)
+        return true;
+    (void)fault(queue, STATUS_AWAY, "Redis does not answer");
+    return false;
+}
+
+/* ---- through a broker ---- */
+
+static void entries_send(void *context, const struct redis_value *reply)
+{
+    struct stream_queue *queue = context;
+    enum status status = STATUS_OK;
+    if (reply->kind == REDIS_KIND_ERROR)
+        return;
+    const uint32_t count = reply->kind == REDIS_KIND_LIST ? reply->count : 0;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        struct stream_entry entry;
+        status = entry_read(&reply->list[i], &entry) ? relay_send(&queue->relay, &entry) : STATUS_CORRUPT;
+        if (status != STATUS_CORRUPT && queue->end < entry.seq)
+            queue->end = entry.seq;
+    }
+    if (status == STATUS_CORRUPT || reply->kind != REDIS_KIND_LIST)
+        (void)fault(queue, STATUS_CORRUPT, "an entry of the stream can't be read");
+    const uint64_t seq = confirm_seq(queue->confirm);
+    if (count == 0 && queue->relay.line->sent == seq && queue->relay.beyond > seq)
+        (void)fault(queue, STATUS_CORRUPT,
+            "the broker has later records; neither it nor the stream has the next one");
+}
+
+/* Says how far the broker is, which is how far records may be confirmed. */
+static uint64_t entries_relay(struct stream_queue *queue)
+{
+    const struct broker_line *line = queue->relay.line;
+    if (line->sent < confirm_seq(queue->confirm) + RELAY_AHEAD_MAX)
+        (void)stream_read(queue, line->sent, SEQ_MAX, entries_send);
+    return line->acked;
+}
+
+static void back_compare(void *context, const struct redis_value *reply)
+{
+    struct stream_queue *queue = context;
+    const uint32_t count = reply->kind == REDIS_KIND_LIST ? reply->count : 0;
+    for (uint32_t i = 0; i < count && queue->fault == STATUS_OK; i++) {
+        struct stream_entry entry = { 0 };
+        uint32_t at = 0;
+        const bool is_read = entry_read(&reply->list[i], &entry);
+        while (at < queue->back_count && queue->back[at].seq != entry.seq)
+            at++;
+        if (!is_read || at == queue->back_count
+            || queue->back[at].hash
+                != hash_siphash((struct hash_key){ 0, 0 }, entry.lines.data, entry.lines.size))
+            (void)fault(queue, STATUS_CONFLICT,
+                "broker and stream have different records in the same place");
+    }
+}
+
+/* Of the epoch that is drained: the broker may have what Redis has lost. */
+static enum status back_read(struct stream_queue *queue)
+{
+    const uint64_t before = confirm_seq(queue->confirm);
+    enum status status = STATUS_OK;
+    queue->back_count = 0;
+    while (queue->back_count < ENTRIES_PER_READ && queue->room - queue->count >= STREAM_RECORDS_MAX) {
+        struct stream_entry entry;
+        uint32_t count = 0;
+        status = relay_next(&queue->relay, confirm_seq(queue->confirm), &entry);
+        if (status != STATUS_OK)
+            break;
+        queue->back[queue->back_count++] = (struct back_entry){ entry.seq,
+            hash_siphash((struct hash_key){ 0, 0 }, entry.lines.data, entry.lines.size) };
+        status = confirm_entry(queue->confirm, &entry, queue->records + queue->count, &count);
+        if (status != STATUS_OK)
+            return fault(queue, status, confirm_trouble(queue->confirm));
+        queue->count += count;
+    }
+    if (status == STATUS_CONFLICT)
+        return fault(queue, status,
+            "the broker has a later epoch than the database: is that an older copy?");
+    if (status == STATUS_NOT_FOUND) /* what the stream has more goes to the broker */
+        relay_begin(&queue->relay, confirm_seq(queue->confirm));
+    if (queue->back_count > 0) /* no answer: the broker is enough */
+        (void)stream_read(queue, before, confirm_seq(queue->confirm), back_compare);
+    metric_add(&records_back, queue->count);
+    return queue->fault;
+}
+
 static enum status stream_poll(
     struct ticket_queue *base, struct queue_record *records, uint32_t max, uint32_t *count)
 {
     struct stream_queue *queue = queue_of(base);
-    char after[40], most[12];
+    uint64_t last = SEQ_MAX;
+    bool is_there = true;
     *count = 0;
     if (queue->fault != STATUS_OK)
         return queue->fault;
@@ -125,17 +239,20 @@ static enum status stream_poll(
     queue->records = records;
     queue->room = max;
     queue->count = 0;
-    snprintf(after, sizeof after, "(%" PRIu64 "-0", confirm_seq(queue->confirm));
-    snprintf(most, sizeof most, "%d", ENTRIES_PER_READ);
-    const struct span log = queue->keys.names[SCRIPT_KEY_LOG];
-    const enum redis_answer answer = redis_call(queue->config.caller, log,
-        REDIS_WORDS(SPAN("XRANGE"), log, span_from_string(after), SPAN("+"), SPAN("COUNT"),
-            span_from_string(most)),
-        queue->config.timeout_ms, entries_take, queue);
+    if (queue->relay.epoch != 0) {
+        const enum status status = back_read(queue);
+        *count = status == STATUS_OK ? queue->count : 0;
+        if (status != STATUS_OK || queue->count > 0 || queue->relay.epoch != 0)
+            return status;
+    } /* it has ended: who sees that must see what the stream has more, too */
+    if (queue->relay.line != NULL)
+        last = entries_relay(queue);
+    if (last > confirm_seq(queue->confirm) && queue->fault == STATUS_OK)
+        is_there = stream_read(queue, confirm_seq(queue->confirm), last, entries_take);
     *count = queue->count;
     if (queue->count > 0)
         return STATUS_OK; /* a fault comes again with the next poll */
-    return answer != REDIS_ANSWER_OK ? fault(queue, STATUS_AWAY, "Redis does not answer") : queue->fault;
+    return is_there ? queue->fault : STATUS_AWAY;
 }
 
 /* ---- keeping ---- */
@@ -197,6 +314,8 @@ static enum status stream_commit(struct ticket_queue *base, struct position posi
     char least[40];
     if (position.part != base->part || position.seq > confirm_seq(queue->confirm))
         return STATUS_BAD_INPUT;
+    if (queue->relay.line != NULL)
+        queue->relay.broker->ops->kept(queue->relay.broker, queue->relay.line, position.seq);
     if (queue->sha[0] != '\0' && stream_queue_tell(base) != REDIS_ANSWER_OK)
         return STATUS_AWAY;
     snprintf(least, sizeof least, "%" PRIu64 "-0", position.seq);
@@ -212,8 +331,10 @@ static enum status stream_commit(struct ticket_queue *base, struct position posi
 static void stream_close(struct ticket_queue *base)
 {
     struct stream_queue *queue = queue_of(base);
-    if (queue != NULL)
+    if (queue != NULL) {
+        relay_close(&queue->relay);
         confirm_close(queue->confirm);
+    }
     free(queue);
 }
 
@@ -281,6 +402,12 @@ enum status stream_queue_open(struct ticket_queue **opened,
     enum status status = confirm_open(&queue->confirm, &config->partition);
     if (status == STATUS_OK)
         status = rebuild(queue);
+    queue->relay = (struct relay){
+        .broker = config->broker, .unreadable = config->unreadable, .context = config->context
+    };
+    if (status == STATUS_OK)
+        status = relay_open(&queue->relay, config->partition.part);
+    relay_begin(&queue->relay, confirm_seq(queue->confirm));
     snprintf(what, what_bytes, "%s", queue->trouble);
     if (status != STATUS_OK) {
         stream_close(&queue->queue);
@@ -314,4 +441,30 @@ enum status stream_queue_fault(const struct ticket_queue *queue)
 enum redis_answer stream_queue_told(const struct ticket_queue *queue)
 {
     return stream_of(queue)->told;
+}
+
+enum status stream_queue_back(struct ticket_queue *queue, uint32_t epoch)
+{
+    struct stream_queue *stream = queue_of(queue);
+    return relay_back(&stream->relay, epoch, confirm_time_ms(stream->confirm));
+}
+
+void stream_queue_relay(struct ticket_queue *queue)
+{
+    struct stream_queue *stream = queue_of(queue);
+    if (stream->relay.line != NULL && stream->relay.epoch == 0 && stream->fault == STATUS_OK)
+        (void)entries_relay(stream);
+}
+
+bool stream_queue_reads_back(const struct ticket_queue *queue)
+{
+    return stream_of(queue)->relay.epoch != 0;
+}
+
+uint64_t stream_queue_backlog(const struct ticket_queue *queue, uint64_t *since_ms)
+{
+    const struct stream_queue *stream = stream_of(queue);
+    const struct broker_line *line = stream->relay.line;
+    *since_ms = line == NULL ? 0 : line->waits_since_ms;
+    return line != NULL && stream->end > line->acked ? stream->end - line->acked : 0;
 }

@@ -12,6 +12,7 @@
 #include "funnel/limits_news.h"
 #include "inventory/redis/remote.h"
 #include "partition/keeper.h"
+#include "queue/kafka/kafka_broker.h"
 #include "server/admission.h"
 #include "server/database.h"
 #include "server/version.h"
@@ -36,6 +37,7 @@ struct cluster {
     bool admitted;                 /* its row is written */
     struct order_store *log_store; /* a connection of its own; the keeper's is in `keeping` */
     struct remote *remote;
+    struct broker *broker; /* NULL: a gateway, or none is set */
     struct keeper *keeper; /* NULL: a gateway */
     struct worker *worker;
     struct link *link;
@@ -124,10 +126,28 @@ static void partition_alarm(void *context, uint32_t part, const char *what)
     }
 }
 
+static void broker_alarm(void *context, const char *what)
+{
+    (void)context;
+    alarm_set(ALARM_BROKER_AWAY, what != NULL, clock_now_ms(), "%s", what);
+}
+
+/* It stays up: a person must find out who writes to the topic. */
+static void unreadable_alarm(void *context, uint32_t part, const char *where)
+{
+    const struct cluster *cluster = context;
+    alarm_raise(ALARM_MESSAGE_UNREADABLE, clock_now_ms(),
+        "partition %u: a message of topic %.60s is none of ours: %.80s", part,
+        cluster->config->queue_topic, where);
+}
+
 void cluster_health(void *context, struct worker_health *health)
 {
     const struct cluster *cluster = context;
     const struct remote_health remote = remote_health(cluster->remote);
+    struct keeper_health keeping = { 0 };
+    if (cluster->keeper != NULL)
+        keeper_health_read(cluster->keeper, &keeping);
     static const char *const wrong[] = {
         [REMOTE_REDIS_FITS] = NULL,
         [REMOTE_REDIS_SMALL] = "maxmemory of a Redis server is too small for the tickets of its "
@@ -139,6 +159,7 @@ void cluster_health(void *context, struct worker_health *health)
     health->stopped = remote.damaged != 0;
     health->reason = wrong[remote.wrong] != NULL ? wrong[remote.wrong]
         : remote.redis_away                      ? "Redis can't be reached"
+        : keeping.broker != NULL                 ? keeping.broker
         : remote.starting                        ? "the partitions are being opened"
                                                  : NULL;
 }
@@ -209,6 +230,14 @@ static enum status connection_open(
     return status == STATUS_OK ? STATUS_AWAY : status;
 }
 
+/* What waits for the brokers also waits for the database: the smaller bound of both counts. */
+static uint64_t waiting_max(const struct config *config)
+{
+    return strcmp(config->queue_kind, "kafka") == 0 && config->queue_backlog_max < config->lag_max
+        ? config->queue_backlog_max
+        : config->lag_max;
+}
+
 static enum status remote_start(struct cluster *cluster, const struct config *config,
     const struct redis_client_config *redis, const struct engine_config *engine, uint64_t data_id,
     const struct funnel_keys *keys, uint32_t ports, char error[CONFIG_ERROR])
@@ -224,7 +253,7 @@ static enum status remote_start(struct cluster *cluster, const struct config *co
         .parts_max = (uint32_t)config->inventory_parts_max,
         .tell_ms = (uint32_t)config->inventory_tell_ms,
         .timeout_ms = (uint32_t)config->inventory_timeout_ms,
-        .lag_max = config->lag_max,
+        .lag_max = waiting_max(config),
         .keep_ms = config->inventory_keep_ms,
         .process = cluster->member.process,
         .changed = order_changed,
@@ -251,6 +280,22 @@ static enum status caches_open(struct cluster *cluster, const struct redis_clien
     if (status != STATUS_OK)
         snprintf(error, CONFIG_ERROR, "no client of Redis for order views: %s", status_name(status));
     return status;
+}
+
+/* A gateway needs none: it reads what the database has. */
+static enum status broker_start(
+    struct cluster *cluster, const struct config *config, char error[CONFIG_ERROR])
+{
+    if (is_gateway(config) || strcmp(config->queue_kind, "kafka") != 0)
+        return STATUS_OK;
+    return kafka_broker_open(&cluster->broker,
+        &(struct kafka_config){ .brokers = config->queue_url,
+            .topic = config->queue_topic,
+            .group = config->queue_group,
+            .partitions = (uint32_t)config->queue_partitions,
+            .replication = (uint32_t)config->queue_replication,
+            .settings_file = config->queue_settings_file },
+        error, CONFIG_ERROR);
 }
 
 static enum status keeper_start(struct cluster *cluster, char error[CONFIG_ERROR])
@@ -289,16 +334,21 @@ enum status cluster_open(struct cluster **out, const struct config *config,
         status = remote_start(cluster, config, &redis, &engine, folder->data_id, keys, ports, error);
     if (status == STATUS_OK)
         status = caches_open(cluster, &redis, folder->data_id, error);
+    if (status == STATUS_OK)
+        status = broker_start(cluster, config, error);
     if (status == STATUS_OK && !is_gateway(config))
         cluster->keeping = (struct keeper_config){ .redis = redis,
             .data_id = folder->data_id,
             .engine = engine,
             .holder = cluster->member.process,
-            .lag_max = config->lag_max,
+            .lag_max = waiting_max(config),
             .timeout_ms = (uint32_t)config->inventory_timeout_ms,
             .lease_ms = KEEPER_LEASE_MS,
             .parts_max = (uint32_t)config->inventory_parts_max,
             .alarm = partition_alarm,
+            .broker = cluster->broker,
+            .unreadable = unreadable_alarm,
+            .broker_wrong = broker_alarm,
             .context = cluster };
     explicit_bzero(&redis.login, sizeof redis.login);
     if (status == STATUS_OK)
@@ -335,6 +385,8 @@ void cluster_close(struct cluster *cluster)
         return;
     member_leave(cluster);
     keeper_close(cluster->keeper);
+    if (cluster->broker != NULL)
+        cluster->broker->ops->close(cluster->broker);
     remote_close(cluster->remote);
     connection_close(cluster->keeping.store);
     connection_close(cluster->log_store);

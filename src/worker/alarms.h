@@ -45,6 +45,10 @@
     X(PARTITION_CLOSED, "partition-closed") \
     /* the script in Redis came to another outcome than the engine */ \
     X(SCRIPT_DIFFERS, "script-differs") \
+    /* the brokers between Redis and the workers can't be used: wins wait */ \
+    X(BROKER_AWAY, "broker-away") \
+    /* the topic has something that we did not write */ \
+    X(MESSAGE_UNREADABLE, "message-unreadable") \
     /* processes have different versions, or settings that must agree (worker/members.h) */ \
     X(MEMBERS_DIFFER, "members-differ") \
     X(CLOCK_APART, "clock-apart")

@@ -151,6 +151,8 @@ export const EN = {
     'alarm.bans-nearly-full': 'Nearly as many bans as there can be',
     'alarm.partition-closed': 'A sale can’t be bought from now: its partition is being opened',
     'alarm.script-differs': 'The script in Redis and the engine came to different outcomes',
+    'alarm.broker-away': 'Kafka can’t be used: wins wait to be confirmed',
+    'alarm.message-unreadable': 'Somebody else writes to the topic of Kafka',
     'alarm.members-differ': 'The processes of this shop differ in version or settings',
     'alarm.clock-apart': 'The clocks of the machines are apart',
 

@@ -151,6 +151,8 @@ export const ZH = {
     'alarm.bans-nearly-full': '封禁数量即将达到上限',
     'alarm.partition-closed': '有场次暂时无法购买：其分区正在重新打开',
     'alarm.script-differs': 'Redis 脚本与引擎的结果不一致',
+    'alarm.broker-away': 'Kafka 不可用：抢购结果等待确认',
+    'alarm.message-unreadable': '有其他程序向 Kafka 主题写入消息',
     'alarm.members-differ': '本店各进程的版本或设置不一致',
     'alarm.clock-apart': '各机器的时钟不一致',
 

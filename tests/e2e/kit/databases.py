@@ -22,7 +22,8 @@ import sys
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 WRAPPERS = {"postgres": ("with-postgres", "STAMPEDE_TEST_POSTGRES"), "mysql": ("with-mariadb", "STAMPEDE_TEST_MYSQL"),
-            "redis": ("with-redis", "STAMPEDE_TEST_REDIS")}
+            "redis": ("with-redis", "STAMPEDE_TEST_REDIS"), "cluster": ("with-cluster", "STAMPEDE_TEST_CLUSTER"),
+            "kafka": ("with-kafka", "STAMPEDE_TEST_KAFKA")}
 numbers = itertools.count(1)
 
 
