@@ -9,6 +9,7 @@
 
 #include "base/span.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -203,6 +204,15 @@ static void commit_that_did_not_wait_for_its_standby_is_unknown(void **state)
     suite_close(other);
 }
 
+/* The first connection after a lost one may be refused: the relay is still busy with its end. */
+static int64_t number_when_connected(struct sql_connection *db, const char *sql)
+{
+    enum { TRIES = 2000, PAUSE_MS = 10 };
+    for (uint32_t i = 0; i < TRIES && suite_run(db, sql, NONE_GIVEN) == STATUS_AWAY; i++)
+        poll(NULL, 0, PAUSE_MS);
+    return suite_number(db, sql, NONE_GIVEN);
+}
+
 static void write_outside_of_a_transaction_without_an_answer_is_unknown(void **state)
 {
     (void)state;
@@ -215,10 +225,10 @@ static void write_outside_of_a_transaction_without_an_answer_is_unknown(void **s
     suite_do(db, put, GIVEN(NUMBER(1)));
     relay_set(relay, RELAY_LOSE_ANSWER);
     assert_int_equal(suite_run(db, put, GIVEN(NUMBER(2))), STATUS_UNKNOWN);
-    assert_int_equal(suite_number(db, counted, NONE_GIVEN), 2);
+    assert_int_equal(number_when_connected(db, counted), 2);
     relay_set(relay, RELAY_LOSE_ANSWER);
     assert_int_equal(suite_run(db, counted, NONE_GIVEN), STATUS_AWAY);
-    assert_int_equal(suite_number(db, counted, NONE_GIVEN), 2);
+    assert_int_equal(number_when_connected(db, counted), 2);
     suite_close(db);
     relay_close(relay);
 }
