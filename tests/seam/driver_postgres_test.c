@@ -9,6 +9,7 @@
 
 #include "base/span.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -203,6 +204,15 @@ static void commit_that_did_not_wait_for_its_standby_is_unknown(void **state)
     suite_close(other);
 }
 
+/* The first connection after a lost one may be refused: the relay is still busy with its end. */
+static int64_t number_when_connected(struct sql_connection *db, const char *sql)
+{
+    enum { TRIES = 2000, PAUSE_MS = 10 };
+    for (uint32_t i = 0; i < TRIES && suite_run(db, sql, NONE_GIVEN) == STATUS_AWAY; i++)
+        poll(NULL, 0, PAUSE_MS);
+    return suite_number(db, sql, NONE_GIVEN);
+}
+
 static void write_outside_of_a_transaction_without_an_answer_is_unknown(void **state)
 {
     (void)state;
@@ -215,10 +225,53 @@ static void write_outside_of_a_transaction_without_an_answer_is_unknown(void **s
     suite_do(db, put, GIVEN(NUMBER(1)));
     relay_set(relay, RELAY_LOSE_ANSWER);
     assert_int_equal(suite_run(db, put, GIVEN(NUMBER(2))), STATUS_UNKNOWN);
-    assert_int_equal(suite_number(db, counted, NONE_GIVEN), 2);
+    assert_int_equal(number_when_connected(db, counted), 2);
     relay_set(relay, RELAY_LOSE_ANSWER);
     assert_int_equal(suite_run(db, counted, NONE_GIVEN), STATUS_AWAY);
-    assert_int_equal(suite_number(db, counted, NONE_GIVEN), 2);
+    assert_int_equal(number_when_connected(db, counted), 2);
+    suite_close(db);
+    relay_close(relay);
+}
+
+struct sleeper {
+    struct sql_connection *db;
+    enum status status;
+    _Atomic bool is_done;
+};
+
+static void *sleep_long(void *context)
+{
+    struct sleeper *sleeper = context;
+    sleeper->status = suite_run(sleeper->db, "SELECT pg_sleep(100)", NONE_GIVEN);
+    atomic_store(&sleeper->is_done, true);
+    return NULL;
+}
+
+/* libpq would wait for the answer to a cancel for ever, and a stop with it. */
+static void interrupt_ends_a_statement_of_a_server_that_is_silent(void **state)
+{
+    (void)state;
+    struct relay *relay = relay_open(port);
+    struct sql_connection *db = NULL;
+    pthread_t thread;
+    assert_int_equal(open_at(&db, relay_port(relay)), STATUS_OK);
+    struct sleeper sleeper = { .db = db };
+    assert_int_equal(pthread_create(&thread, NULL, sleep_long, &sleeper), 0);
+    usleep(10 * SUITE_WAIT_US);
+    relay_set(relay, RELAY_SILENT);
+    for (int i = 0; i < SUITE_TRIES_MAX && !atomic_load(&sleeper.is_done); i++) {
+        db->driver->interrupt(db);
+        usleep(SUITE_WAIT_US);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(sleeper.status, STATUS_AWAY);
+    relay_set(relay, RELAY_PASS);
+    enum status again = STATUS_AWAY;
+    for (int i = 0; i < SUITE_TRIES_MAX && again == STATUS_AWAY; i++) {
+        again = suite_run(db, "SELECT 1", NONE_GIVEN);
+        usleep(SUITE_WAIT_US);
+    }
+    assert_int_equal(again, STATUS_OK);
     suite_close(db);
     relay_close(relay);
 }
@@ -337,6 +390,7 @@ static int postgres_only(void)
         cmocka_unit_test(commit_that_did_not_wait_for_its_standby_is_unknown),
         cmocka_unit_test(write_outside_of_a_transaction_without_an_answer_is_unknown),
         cmocka_unit_test(server_that_hangs_is_given_up),
+        cmocka_unit_test(interrupt_ends_a_statement_of_a_server_that_is_silent),
         cmocka_unit_test(statement_whose_columns_were_changed_is_prepared_again),
         cmocka_unit_test(failed_transaction_says_why_until_it_is_rolled_back),
         cmocka_unit_test(transaction_that_waited_too_long_is_given_up_as_a_whole),

@@ -46,8 +46,8 @@ struct postgres {
     uint32_t matched;
     enum sql_error error;
     char message[POSTGRES_MESSAGE_MAX];
-    pthread_mutex_t cancel_lock;
-    PGcancel *cancel; /* under the lock */
+    pthread_mutex_t interrupt_lock;
+    bool can_interrupt; /* under the lock: there is a session, and it does not end */
     struct postgres_statement statements[POSTGRES_STATEMENTS_MAX];
 };
 
@@ -64,7 +64,11 @@ MUST_CHECK enum status postgres_session_need(struct postgres *, uint32_t patienc
 /* Whether the server has ended it, as far as it is known here; then it is given up. */
 bool postgres_session_is_lost(struct postgres *);
 void postgres_session_end(struct postgres *);
+
+/* interrupt.c */
+/* Any thread. Ends a statement that runs, if there is one; takes a few seconds at most. */
 void postgres_interrupt(struct sql_connection *);
+void postgres_interrupt_allow(struct postgres *, bool can_interrupt);
 
 /* answer.c */
 /* What came to a statement that was sent (`sent`: what libpq's PQsend… said). NULL: no answer, and

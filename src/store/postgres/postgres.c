@@ -208,7 +208,7 @@ static void postgres_close(struct sql_connection *connection)
     struct postgres *postgres = postgres_of(connection);
     postgres_statements_free(postgres);
     postgres_session_end(postgres);
-    pthread_mutex_destroy(&postgres->cancel_lock);
+    pthread_mutex_destroy(&postgres->interrupt_lock);
     if (postgres->url != NULL)
         explicit_bzero(postgres->url, strlen(postgres->url)); /* it may have a password, too */
     if (postgres->password != NULL)
@@ -274,7 +274,7 @@ static struct postgres *postgres_make(const char *url, const char *password, boo
     postgres->pause_ms = POSTGRES_PAUSE_MIN_MS;
     postgres->statement_ms = reads_only ? POSTGRES_READER_STATEMENT_MS : POSTGRES_STATEMENT_MS;
     postgres->answer_ms = postgres->statement_ms + POSTGRES_ANSWER_MS;
-    pthread_mutex_init(&postgres->cancel_lock, NULL);
+    pthread_mutex_init(&postgres->interrupt_lock, NULL);
     postgres->url = strdup(url);
     postgres->password = password == NULL ? NULL : strdup(password);
     if (postgres->url != NULL && (password == NULL || postgres->password != NULL))

@@ -61,28 +61,9 @@ static PGconn *session_start(const struct postgres *postgres)
     return PQconnectStartParams(keywords, values, 1);
 }
 
-static void cancel_set(struct postgres *postgres, PGcancel *cancel)
-{
-    pthread_mutex_lock(&postgres->cancel_lock);
-    PQfreeCancel(postgres->cancel);
-    postgres->cancel = cancel;
-    pthread_mutex_unlock(&postgres->cancel_lock);
-}
-
-/* Waits for the server that the cancel goes to, not for the one that runs the statement. */
-void postgres_interrupt(struct sql_connection *connection)
-{
-    struct postgres *postgres = postgres_of(connection);
-    char error[256];
-    pthread_mutex_lock(&postgres->cancel_lock);
-    if (postgres->cancel != NULL && !PQcancel(postgres->cancel, error, sizeof error))
-        log_warn("store", "a statement can't be interrupted: %s", error);
-    pthread_mutex_unlock(&postgres->cancel_lock);
-}
-
 void postgres_session_end(struct postgres *postgres)
 {
-    cancel_set(postgres, NULL);
+    postgres_interrupt_allow(postgres, false);
     PQfinish(postgres->session);
     postgres->session = NULL;
     postgres->is_ready = false;
@@ -156,7 +137,7 @@ static enum status session_finish(struct postgres *postgres)
     const enum status status = settings_make(postgres);
     if (status != STATUS_OK)
         return status;
-    cancel_set(postgres, PQgetCancel(postgres->session));
+    postgres_interrupt_allow(postgres, true);
     postgres->is_ready = true;
     postgres->pause_ms = POSTGRES_PAUSE_MIN_MS;
     if (postgres->sessions > 1)

@@ -7,13 +7,14 @@
   no answer of Redis in time        a_purchase_that_redis_answers_too_late_…
   the database is away              purchases_are_decided_later_…, beyond_the_bound_of_lag_…
   a worker or the leader is gone    another_worker_takes_…, webhooks_of_a_leader_that_is_gone_…
-  a gateway is gone, or can't …     front_test.py (gone), a_gateway_that_reaches_neither_…
+  a gateway is gone, or can't …     front_test.py (gone), a_gateway_that_reaches_neither_…, a_process_whose_database_is_silent_…
 """
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from kit.harness import Buyer, Connection, equal, eventually, problem, request_bytes, rule, run, true
 from kit.push_client import Push
@@ -24,7 +25,7 @@ if not shutil.which("redis-server") or not os.path.isdir("/usr/lib/postgresql"):
     print("skipped: no Redis or no PostgreSQL")
     sys.exit(77)
 
-LAG_MAX = 1000
+LAG_MAX, STOP_S = 1000, 40
 redis, database = Redis().start(), Postgres()
 database.make()
 os.environ.update({"STAMPEDE_TEST_REDIS": redis.address, "STAMPEDE_TEST_POSTGRES": database.url})
@@ -58,11 +59,19 @@ def all_is_well():
     eventually(lambda: gateway.admin("GET", "/sales").status == 200, "no list", 90)
 
 
+def held(server, item):
+    """None: the connection that asked is one of a database that was killed."""
+    reply = server.admin("GET", f"/items/{item}/counts")
+    return reply.json()["counts"]["held"] if reply.status == 200 and reply.json()["counts"] else None
+
+
 def item_of(total=20, **more):
     all_is_well()
     item = shop.worker.open_item(total=total, **more)
     shop.everywhere(item)
     eventually(lambda: Buyer(gateway).buy(item, key="warm").status == 202, "it does not sell")
+    for server in (shop.worker, gateway):
+        eventually(lambda: held(server, item) == 1, "the first order is not counted")
     return item
 
 
@@ -268,6 +277,20 @@ def a_gateway_that_reaches_neither_redis_nor_the_database_is_not_ready_and_anoth
         eventually(lambda: apart.get("/readyz").status == 200, "it is not ready again", 90)
         again = eventually(lambda: (r := buyer.buy(item, key="same", give=given)).status == 202 and r.json(), "it does not sell again")
         equal(again["ticket"], first["ticket"])
+
+
+@rule
+def a_process_whose_database_is_silent_can_be_stopped():
+    all_is_well()
+    eventually(lambda: apart.admin("GET", "/sales").status == 200, "no connection for what operators read")
+    to_database.hush()
+    eventually(lambda: apart.get("/readyz").status == 503, "it is ready all the same", 90)
+    began = time.monotonic()
+    apart.stop(STOP_S)
+    print(f"     stopped after {time.monotonic() - began:.0f} s")
+    to_database.cut()
+    to_database.mend()
+    shop.ready(apart.spawn())
 
 
 try:

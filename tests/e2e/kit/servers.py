@@ -203,18 +203,23 @@ class Redis:
 
 
 class Relay:
-    """Passes connections on to a port of this machine. cut(): all of them break, and no other one is taken; mend(): it takes them again."""
+    """Passes connections on to a port of this machine. cut(): all of them break, and no other one is taken; mend(): it takes them again.
+    hush(): it keeps them and takes others, and passes nothing on, until it is cut."""
 
     def __init__(self, target):
         self.target, self.port = target, harness.spare_port()
-        self.pairs, self.lock, self.listener = [], threading.Lock(), None
+        self.pairs, self.lock, self.listener, self.is_deaf = [], threading.Lock(), None, False
         self.mend()
 
     @property
     def address(self):
         return f"127.0.0.1:{self.port}"
 
+    def hush(self):
+        self.is_deaf = True
+
     def mend(self):
+        self.is_deaf = False
         self.listener = socket.create_server(("127.0.0.1", self.port))
         threading.Thread(target=self.take, args=(self.listener,), daemon=True).start()
 
@@ -234,11 +239,11 @@ class Relay:
             for one, other in ((client, server), (server, client)):
                 threading.Thread(target=self.carry, args=(one, other), daemon=True).start()
 
-    @staticmethod
-    def carry(one, other):
+    def carry(self, one, other):
         try:
             while data := one.recv(65536):
-                other.sendall(data)
+                if not self.is_deaf:
+                    other.sendall(data)
         except OSError:
             pass
         for end in (one, other):

@@ -2,6 +2,7 @@
 """The proxies of deploy/ and of docs/operations.md, real ones, with the files as they are but for ports and certificates: a whole
 purchase and a push connection go through, limits count the client and not the proxy, and what is inside stays inside. Several
 gateways: cluster/front_test.py."""
+import configparser
 import os
 import re
 import subprocess
@@ -197,16 +198,20 @@ def known_settings():
 
 @rule
 def settings_in_the_documents_are_understood():
-    """Every ```ini block of the documents, as `stampede config` reads it."""
+    """Every ```ini block of the documents, as `stampede config` reads it; a later one of a document adds to its first."""
     found = 0
     for name in sorted(os.listdir(os.path.join(REPOSITORY, "docs"))):
         if not name.endswith(".md"):
             continue
-        for block in re.findall(r"```ini\n(.*?)```", text_of("docs", name), re.S):
+        blocks = re.findall(r"```ini\n(.*?)```", text_of("docs", name), re.S)
+        for block in blocks:
             found += 1
+            settings = configparser.ConfigParser(interpolation=None)
+            for text in (blocks[0], block):
+                settings.read_string(text)
             path = os.path.join(temp_folder(), "stampede.ini")
             with open(path, "w") as file:
-                file.write(block)
+                settings.write(file)
             done = subprocess.run([binary_path(), "config", "--config", path], capture_output=True, text=True,
                                   env={"STAMPEDE_SESSION_GUESTS": "yes", **os.environ, "STAMPEDE_DATA_FOLDER": temp_folder()})
             equal(done.returncode, 0, f"{name}: {done.stderr}{done.stdout[-300:]}\n{block}")
