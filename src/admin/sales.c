@@ -126,9 +126,12 @@ static bool shards_may_be(
 static bool shards_made(struct admin *admin, struct job *job, sale_id sale, uint32_t *shards)
 {
     struct part_state state;
-    const enum status status =
-        admin->store->ops->cluster->part(admin->store, part_of_sale(sale, 0), &state);
+    enum status status = admin->store->ops->cluster->part(admin->store, part_of_sale(sale, 0), &state);
     *shards = state.shards;
+    if (status == STATUS_OK && state.shards == 0) { /* one that was moved to many machines? */
+        status = admin->store->ops->cluster->part(admin->store, PART_EMBEDDED, &state);
+        *shards = sale <= state.sales ? state.shards : 0;
+    }
     return job_ok(job, status);
 }
 

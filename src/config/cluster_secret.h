@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config/cluster_secret.h: the secret that all processes of a cluster share (cluster.secret_file). The master
- * secret and the data id follow from it, so nothing else has to be agreed on.
+ * secret and the data id follow from it, so nothing else has to be agreed on. Where a shop was moved from one
+ * machine, the file has the line of config/identity.h, and they are those of its data folder.
  * Thread: start-up only. Errors: `error` says in one sentence what is wrong. */
 #ifndef STAMPEDE_CONFIG_CLUSTER_SECRET_H
 #define STAMPEDE_CONFIG_CLUSTER_SECRET_H

@@ -5,7 +5,8 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "contract/order_store.h"
+#include "config/identity.h"
+#include "contract/cluster_store.h"
 #include "journal/journal.h"
 
 #include <errno.h>
@@ -16,41 +17,15 @@
 
 static const char identity_name[] = "identity";
 static const char identity_temporary[] = "identity.tmp";
-#define IDENTITY_WORD "stampede-data 2 "
-#define IDENTITY_WORD_FIRST "stampede-data 1 "
-enum {
-    WORD_BYTES = sizeof IDENTITY_WORD - 1,
-    BODY_BYTES = WORD_BYTES + 16 + 1 + 2 * MASTER_BYTES, /* what version 1 had, and the checksum is of */
-    IDENTITY_BYTES_FIRST = BODY_BYTES + 1,
-    IDENTITY_BYTES = BODY_BYTES + 1 + 8 + 1,
-};
 
 static enum status identity_write(const struct data_folder *folder)
 {
     char line[IDENTITY_BYTES];
-    struct text text = text_in(line, sizeof line);
-    struct disk *disk = folder->root;
-    disk_file file = -1;
-    text_literal(&text, IDENTITY_WORD);
-    text_hex64(&text, folder->data_id);
-    text_literal(&text, " ");
-    text_hex(&text, span_of(folder->master, sizeof folder->master));
-    invariant(text.size == BODY_BYTES);
-    text_format(&text, " %08x\n", hash_crc32c(0, line, BODY_BYTES));
-    invariant(text.size == sizeof line && !text.overflow);
-    enum status status = disk->ops->remove(disk, identity_temporary);
-    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
-        status = disk->ops->open(disk, identity_temporary, DISK_CREATE, &file);
-    if (status == STATUS_OK) {
-        status = disk->ops->write(disk, file, 0, line, sizeof line);
-        if (status == STATUS_OK)
-            status = disk->ops->sync(disk, file);
-        disk->ops->close(disk, file);
-    }
+    identity_line(folder, line);
+    const enum status status =
+        disk_replace(folder->root, identity_temporary, identity_name, line, sizeof line);
     explicit_bzero(line, sizeof line);
-    if (status == STATUS_OK)
-        status = disk->ops->rename(disk, identity_temporary, identity_name);
-    return status == STATUS_OK ? disk->ops->sync_folder(disk) : status;
+    return status;
 }
 
 static enum status identity_make(struct data_folder *folder)
@@ -60,28 +35,7 @@ static enum status identity_make(struct data_folder *folder)
     return identity_write(folder);
 }
 
-static bool hex_read(struct span text, uint8_t *out, size_t bytes)
-{
-    if (text.size != 2 * bytes)
-        return false;
-    for (size_t i = 0; i < bytes; i += 8) {
-        uint64_t word;
-        if (span_to_hex64(span_of(text.data + 2 * i, 16), &word) != STATUS_OK)
-            return false;
-        for (size_t j = 0; j < 8; j++)
-            out[i + j] = (uint8_t)(word >> (56 - 8 * j));
-    }
-    return true;
-}
-
-static bool checksum_fits(const char *line)
-{
-    char crc[9];
-    snprintf(crc, sizeof crc, "%08x", hash_crc32c(0, line, BODY_BYTES));
-    return memcmp(line + BODY_BYTES + 1, crc, 8) == 0;
-}
-
-static enum status identity_read(struct data_folder *folder)
+static enum status identity_load(struct data_folder *folder)
 {
     char line[IDENTITY_BYTES + 1];
     size_t got = 0;
@@ -91,23 +45,15 @@ static enum status identity_read(struct data_folder *folder)
         return status;
     status = folder->root->ops->read(folder->root, file, 0, line, sizeof line, &got);
     folder->root->ops->close(folder->root, file);
-    if (status != STATUS_OK)
-        return status;
-    const bool first = got == IDENTITY_BYTES_FIRST && memcmp(line, IDENTITY_WORD_FIRST, WORD_BYTES) == 0;
-    const bool second = got == IDENTITY_BYTES && memcmp(line, IDENTITY_WORD, WORD_BYTES) == 0
-        && line[BODY_BYTES] == ' ' && checksum_fits(line);
-    if ((!first && !second) || line[got - 1] != '\n' || line[WORD_BYTES + 16] != ' '
-        || span_to_hex64(span_of(line + WORD_BYTES, 16), &folder->data_id) != STATUS_OK
-        || !hex_read(span_of(line + WORD_BYTES + 17, (size_t)2 * MASTER_BYTES), folder->master,
-            MASTER_BYTES))
-        return STATUS_CORRUPT;
-    folder->without_checksum = first;
-    return STATUS_OK;
+    if (status == STATUS_OK && !identity_read(span_of(line, got), folder))
+        status = STATUS_CORRUPT;
+    explicit_bzero(line, sizeof line);
+    return status;
 }
 
 static enum status identity_open(struct data_folder *folder, enum data_folder_use use)
 {
-    const enum status status = identity_read(folder);
+    const enum status status = identity_load(folder);
     return status == STATUS_NOT_FOUND && use == DATA_SERVE ? identity_make(folder) : status;
 }
 
@@ -120,10 +66,10 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
     snprintf(folder->database, sizeof folder->database, "%s/stampede.db", path);
     const char *part = "";
     /* Looking must not make what is not there. */
-    const bool look = use == DATA_LOOK;
+    const bool look = use != DATA_SERVE;
     enum status status =
         look && access(path, F_OK) != 0 ? STATUS_NOT_FOUND : disk_folder_open(path, &folder->root);
-    if (status == STATUS_OK && use == DATA_SERVE) {
+    if (status == STATUS_OK && use != DATA_LOOK) {
         status = disk_folder_lock(folder->root, "lock");
         if (status == STATUS_BUSY) {
             snprintf(error, CONFIG_ERROR, "data folder %.150s is locked by another process", path);
@@ -202,6 +148,22 @@ static enum status secret_match(
     return status;
 }
 
+/* After the data id: whoever begins to fill a database finds that it has none, or fails. */
+static enum status filling_check(
+    struct data_folder *folder, struct order_store *store, char error[CONFIG_ERROR])
+{
+    bool filling = false;
+    const enum status status =
+        store->ops->cluster == NULL ? STATUS_OK : store->ops->cluster->filling(store, &filling);
+    if (status == STATUS_OK && !filling)
+        return secret_match(folder, store, error);
+    snprintf(error, CONFIG_ERROR, "%s",
+        filling
+            ? "a shop is being moved into this database: run 'stampede migrate' to its end first"
+            : "the database can't be read");
+    return filling ? STATUS_BUSY : status;
+}
+
 enum status data_folder_match(struct data_folder *folder, struct order_store *store,
     lsn_t journal_end, char error[CONFIG_ERROR])
 {
@@ -213,7 +175,8 @@ enum status data_folder_match(struct data_folder *folder, struct order_store *st
         status = store->ops->applied(store, PART_EMBEDDED, &applied);
     /* The id is stored before the first record can be: a log without it has lost its products,
      * sales and orders. */
-    if (status == STATUS_OK && data_id == 0 && journal_end > 0) {
+    const bool has_journal = journal_end != NO_JOURNAL;
+    if (status == STATUS_OK && data_id == 0 && has_journal && journal_end > 0) {
         snprintf(error, CONFIG_ERROR,
             "the database is new, but the journal ends at %" PRIu64
             ": put back the database that belongs to it",
@@ -231,13 +194,13 @@ enum status data_folder_match(struct data_folder *folder, struct order_store *st
             "journal and database do not belong together: their data ids differ");
         return STATUS_CONFLICT;
     }
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && has_journal)
         status = journal_oldest(folder->journal, &before_first);
     if (status != STATUS_OK) {
         snprintf(error, CONFIG_ERROR, "database: %s", status_name(status));
         return status;
     }
-    const lsn_t position = applied.seq;
+    const lsn_t position = has_journal ? applied.seq : 0;
     if (position > journal_end)
         snprintf(error, CONFIG_ERROR,
             "the journal is older than the database: it ends at %" PRIu64
@@ -249,6 +212,6 @@ enum status data_folder_match(struct data_folder *folder, struct order_store *st
             ", but the log is kept only after %" PRIu64,
             position, before_first);
     else
-        return secret_match(folder, store, error);
+        return filling_check(folder, store, error);
     return STATUS_CONFLICT;
 }

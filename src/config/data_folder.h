@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config/data_folder.h: what lies in the data folder, and that nobody else uses it.
  *   lock          held while the server runs
- *   identity      "stampede-data 2 <data id> <master secret> <CRC32C of what is before it>", 0600, made at
- *                 the first start; version 1 had no checksum, and is rewritten when the secret is the
- *                 one that the database knows
+ *   identity      data id and master secret (config/identity.h), 0600, made at the first start; version 1
+ *                 had no checksum, and is rewritten when the secret is the one that the database knows
+ *   moved         the shop moves away, or has moved (config/seal.h)
  *   journal/      segments and snapshots
  *   stampede.db   orders
  *   media/        pictures of products (media/media_folder.h)
@@ -33,6 +33,7 @@ struct data_folder {
 enum data_folder_use {
     DATA_SERVE, /* makes what is missing, takes the lock */
     DATA_LOOK,  /* must exist; no lock, nothing is changed */
+    DATA_MOVE,  /* must exist; takes the lock */
 };
 MUST_CHECK enum status data_folder_open(struct data_folder *folder, const char *path,
     enum data_folder_use use, char error[CONFIG_ERROR]);
@@ -40,8 +41,9 @@ void data_folder_close(struct data_folder *folder); /* accepts a zeroed one */
 
 /* A checksum of the master secret, which the database keeps. Never 0. */
 uint64_t data_folder_secret_check(const struct data_folder *folder);
+#define NO_JOURNAL UINT64_MAX /* many machines: the logs are in the database */
 /* Same data id, same secret, and oldest kept log ≤ store position ≤ durable end; a new database takes
- * id and secret. */
+ * id and secret. STATUS_BUSY: a shop is being moved into it. */
 MUST_CHECK enum status data_folder_match(struct data_folder *folder, struct order_store *store,
     lsn_t journal_end, char error[CONFIG_ERROR]);
 

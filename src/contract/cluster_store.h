@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* contract/cluster_store.h: what the processes of several machines share through the order store: who does
  * what only one may do (leases), which opening of a partition counts (its epoch), and the log of each
- * partition (its journal). One machine needs none of it: partition 0 has epoch 0 and a journal of files.
+ * partition (its journal). One machine needs none of it: partition 0 has epoch 0 and a journal of files. When
+ * its shop was moved to many machines, that log goes on here, with epochs after EPOCH_MOVED.
  *
  * Leases. A process holds a lease until a time of the database's own clock, and prolongs it before. A
  * process that was stopped for longer may believe that it still holds it. So a lease only spares work that
@@ -32,6 +33,9 @@ struct part_state {
     uint32_t epoch; /* 0: it was never opened */
     uint64_t seq;   /* the last record that is kept */
     uint32_t shards; /* of its sale, the same in all its partitions, always; 0: this one is not there */
+    /* Partition 0 of a shop that was moved to many machines: sales up to this number are its own, each with
+     * one shard. Later ones have partitions of their own, and elsewhere it is 0. */
+    uint32_t sales;
 };
 
 /* A switch that an operator has turned (funnel/switches.h). On many machines it is kept, and all processes
@@ -104,16 +108,20 @@ struct cluster_store_ops {
      * if not. */
     enum status (*write_check)(struct order_store *, char *what, size_t what_bytes);
 
+    /* Whether a shop is being moved into this database, and nobody may serve it (store/moving.h). */
+    enum status (*filling)(struct order_store *, bool *filling);
+
     enum status (*part)(struct order_store *, uint32_t part, struct part_state *);
-    /* Those with a number above `after`, in their order. */
+    /* Those with this number or a higher one, in their order; partition 0 only if it has sales. */
     enum status (*parts)(
-        struct order_store *, uint32_t after, struct part_state *, uint32_t max, uint32_t *count);
+        struct order_store *, uint32_t from, struct part_state *, uint32_t max, uint32_t *count);
     /* It is needed. If its sale has no partitions yet, all of them are made at one moment, one for each of
      * its shards (struct sale), and workers will open them; later edits of the sale make no further ones. A
-     * sale that the database does not have gets this partition only. STATUS_BAD_INPUT: as epoch_raise. */
+     * sale that the database does not have gets this partition only. STATUS_BAD_INPUT: partition 0. */
     enum status (*part_want)(struct order_store *, uint32_t part);
     /* The partition is opened anew: its epoch becomes from + 1. STATUS_CONFLICT: it is not `from` (any more).
-     * STATUS_BAD_INPUT: partition 0, or no epoch is left. STATUS_NOT_FOUND: its sale has fewer shards. */
+     * STATUS_BAD_INPUT: partition 0 of one machine, or no epoch is left. STATUS_NOT_FOUND: its sale has fewer
+     * shards. */
     enum status (*epoch_raise)(struct order_store *, uint32_t part, uint32_t from);
 
     /* What `apply` does, and keeps the entry of these records in the same transaction. STATUS_CONFLICT: the

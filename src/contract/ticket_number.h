@@ -6,7 +6,8 @@
  *
  * n counts the wins of a partition from 1 and goes on over its epochs: a number that was told under an epoch
  * that has ended is never another win's. In partition 0, one machine, there are no epochs: the number is n
- * itself, up to TICKET_NUMBER_MAX.
+ * itself, up to TICKET_NUMBER_MAX. A shop that was moved to many machines goes on in partition 0 with epochs
+ * that begin above all of these numbers, so a number says by itself which of the two it is.
  * Numbers fit a signed column of a database. The number of a later win is greater only within one partition
  * and epoch: who wants the order of time asks for the time. */
 #ifndef STAMPEDE_CONTRACT_TICKET_NUMBER_H
@@ -21,6 +22,9 @@ enum {
     TICKET_N_MAX = (1 << TICKET_N_BITS) - 1, /* of a partition but 0 */
 };
 enum { TICKET_PART_AT = TICKET_EPOCH_BITS + TICKET_N_BITS };
+enum {
+    EPOCH_MOVED = (int)(TICKET_NUMBER_MAX >> TICKET_N_BITS)
+}; /* in partition 0: openings come after it */
 static_assert(TICKET_PART_BITS + TICKET_PART_AT == 60, "room for a sign, and some to spare");
 static_assert((uint64_t)TICKET_NUMBER_MAX >> TICKET_PART_AT == 0,
     "the numbers of one machine are of partition 0");
@@ -62,7 +66,7 @@ static inline ticket_number ticket_number_make(const struct ticket_parts *parts)
 {
     if (parts->n == 0)
         return 0;
-    if (parts->part == PART_EMBEDDED)
+    if (parts->part == PART_EMBEDDED && parts->epoch <= EPOCH_MOVED)
         return parts->epoch == 0 ? parts->n : 0;
     if (parts->part > PART_MAX || parts->epoch > EPOCH_MAX || parts->n > TICKET_N_MAX)
         return 0;
@@ -73,9 +77,9 @@ static inline ticket_number ticket_number_make(const struct ticket_parts *parts)
 /* False: no ticket can have this number. */
 static inline bool ticket_number_split(ticket_number ticket, struct ticket_parts *parts)
 {
-    if (ticket_part(ticket) == PART_EMBEDDED) {
+    if (ticket <= TICKET_NUMBER_MAX) {
         *parts = (struct ticket_parts){ .n = (uint32_t)ticket };
-        return ticket != 0 && ticket <= TICKET_NUMBER_MAX;
+        return ticket != 0;
     }
     *parts = (struct ticket_parts){ .part = ticket_part(ticket),
         .epoch = (uint32_t)(ticket >> TICKET_N_BITS) & EPOCH_MAX,

@@ -13,13 +13,13 @@ static enum status parts_each(const struct reconcile *reconcile, void *context,
 {
     struct order_store *store = reconcile->config.store;
     struct part_state states[PARTS_PER_READ];
-    uint32_t count = PARTS_PER_READ, after = 0;
+    uint32_t count = PARTS_PER_READ, from = 0;
     enum status status = STATUS_OK;
     while (status == STATUS_OK && count == PARTS_PER_READ) {
-        status = store->ops->cluster->parts(store, after, states, PARTS_PER_READ, &count);
+        status = store->ops->cluster->parts(store, from, states, PARTS_PER_READ, &count);
         for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
             each(context, &states[i]);
-            after = states[i].part;
+            from = states[i].part + 1;
         }
     }
     return status;

@@ -8,7 +8,7 @@ static enum status gap_look(struct reconcile *reconcile, uint32_t part, uint32_t
     for (uint32_t n = from; n < to && n - from < RECONCILE_GAP_MAX; n++) {
         const struct suspect suspect = { .kind = QUESTION_TICKET,
             .ticket = ticket_number_make(&(struct ticket_parts){ .part = part, .n = n }),
-            .by_n = part != PART_EMBEDDED };
+            .by_n = reconcile->config.partitions };
         bool dead = false;
         const enum status status =
             reconcile_ops(reconcile)->dead(reconcile->config.store, suspect.ticket, &dead);

@@ -24,7 +24,7 @@ bool database_is_file(const struct config *config)
     return strcmp(config->store_kind, "sqlite") == 0;
 }
 
-static enum status server_connect(struct sql_connection **connection, const struct config *config,
+enum status database_connect(struct sql_connection **connection, const struct config *config,
     char *error, size_t error_bytes)
 {
     char password[PASSWORD_MAX + 1] = "";
@@ -60,7 +60,7 @@ static enum status server_open(
     struct order_store **store, const struct config *config, char *error, size_t error_bytes)
 {
     struct sql_connection *connection;
-    enum status status = server_connect(&connection, config, error, error_bytes);
+    enum status status = database_connect(&connection, config, error, error_bytes);
     if (status != STATUS_OK) {
         read_only_advise(error, error_bytes);
         return status;
@@ -122,7 +122,7 @@ struct database_shares database_shares(const struct config *config)
     };
 }
 
-static enum status settings_file_read(struct config *config, const char *path, char error[CONFIG_ERROR])
+enum status database_settings_read(struct config *config, const char *path, char error[CONFIG_ERROR])
 {
     config_defaults(config);
     enum status status = config_load_file(config, path, error);
@@ -132,12 +132,12 @@ static enum status settings_file_read(struct config *config, const char *path, c
 }
 
 /* For `stampede verify`: see verify_open. */
-static enum status verify_database(
+enum status database_verify_open(
     const char *settings, struct verify_source *source, char error[CONFIG_ERROR])
 {
     struct config config;
     struct data_folder identity = { 0 };
-    enum status status = settings_file_read(&config, settings, error);
+    enum status status = database_settings_read(&config, settings, error);
     if (status != STATUS_OK)
         return status;
     source->partitions = cluster_is_set(&config);
@@ -153,7 +153,7 @@ static enum status verify_database(
 
 int verify_command_main(int argc, char **argv)
 {
-    return verify_main(argc, argv, verify_database);
+    return verify_main(argc, argv, database_verify_open);
 }
 
 static int migrate(const struct config *config)
@@ -165,7 +165,7 @@ static int migrate(const struct config *config)
         fprintf(stderr, "stampede store: the file of store.kind sqlite is migrated by 'stampede serve'\n");
         return 2;
     }
-    enum status status = server_connect(&connection, config, error, sizeof error);
+    enum status status = database_connect(&connection, config, error, sizeof error);
     if (status == STATUS_OK) {
         status = store_schema_migrate(connection, &before, error, sizeof error);
         connection->driver->close(connection);

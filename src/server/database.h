@@ -12,6 +12,16 @@
 MUST_CHECK enum status database_open(
     struct order_store **store, const struct config *, const char *path, char error[CONFIG_ERROR]);
 bool database_is_file(const struct config *); /* store.kind sqlite */
+/* A connection to the server that the settings name, whatever is in its database. */
+struct sql_connection;
+MUST_CHECK enum status database_connect(
+    struct sql_connection **connection, const struct config *, char *error, size_t error_bytes);
+/* What a settings file and the environment say, checked. */
+MUST_CHECK enum status database_settings_read(
+    struct config *, const char *path, char error[CONFIG_ERROR]);
+struct verify_source;
+MUST_CHECK enum status database_verify_open(/* verify_open (verify/verify.h) */
+    const char *settings, struct verify_source *source, char error[CONFIG_ERROR]);
 /* What store.connections are for; one is the worker's. */
 struct database_shares {
     uint32_t view_readers, operator_readers;

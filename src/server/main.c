@@ -9,6 +9,7 @@
 #include "media/picture_command.h"
 #include "server/database.h"
 #include "server/demo.h"
+#include "server/migrate.h"
 #include "server/restore.h"
 #include "server/serve.h"
 #include "server/version.h"
@@ -28,6 +29,7 @@ static const struct verb verbs[] = {
     { "admin", admin_cli_main, "manage products, sales, items, stock and orders through the admin API" },
     { "reconcile", reconcile_main, "compare database and inventory of a running server" },
     { "restore", restore_main, "update an older database from the journal beside it" },
+    { "migrate", migrate_main, "move the shop of a data folder to many machines" },
     { "store", store_main, "make or migrate the tables of a database server" },
     { "verify", verify_command_main, "replay a data folder and check that every unit is accounted for" },
     { "draw", draw_main, "check the draw of a waiting room from the published data" },

@@ -15,21 +15,19 @@
 #include "base/metrics.h"
 #include "config/data_folder.h"
 #include "config/high_water.h"
+#include "config/seal.h"
 #include "funnel/keys.h"
-#include "orders/order_writer.h"
 #include "orders/payment_search.h"
+#include "server/catch_up.h"
 #include "server/database.h"
 #include "server/host.h"
 #include "server/serve.h"
 
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { PAUSE_MS_MAX = 100 };
 
 struct restore {
     struct config config;
@@ -38,7 +36,6 @@ struct restore {
     struct host host;
     struct order_store *store;
     struct ticket_queue *queue;
-    struct arena arena;
     struct high_water mark;
     char lost[HIGH_WATER_TEXT]; /* in words */
     char error[CONFIG_ERROR];
@@ -140,6 +137,8 @@ static bool restore_open(struct restore *restore)
     struct data_folder *folder = &restore->folder;
     enum status status = data_folder_open(folder, restore->config.folder, DATA_SERVE, restore->error);
     if (status == STATUS_OK)
+        status = seal_check(folder->root, restore->error);
+    if (status == STATUS_OK)
         status = funnel_keys_derive(&restore->keys, folder->master, sizeof folder->master);
     if (status != STATUS_OK)
         return failed(restore, "the data folder can't be opened", status);
@@ -153,7 +152,6 @@ static void restore_close(struct restore *restore)
     if (restore->store != NULL)
         restore->store->ops->close(restore->store);
     host_close(&restore->host);
-    arena_close(&restore->arena);
     data_folder_close(&restore->folder);
     explicit_bzero(&restore->keys, sizeof restore->keys);
 }
@@ -203,28 +201,15 @@ static bool payments_search(struct restore *restore, ticket_number newest)
 
 static bool log_read(struct restore *restore)
 {
-    const struct order_writer_config config = { .queue = restore->queue, .store = restore->store };
-    struct order_writer_progress progress = { .lag = 1 };
-    uint64_t records = 0, dead = 0;
-    enum status status = arena_open(&restore->arena, order_writer_bytes(0) + 4096);
-    if (status != STATUS_OK)
-        return failed(restore, "no memory", status);
-    struct order_writer *writer = order_writer_create(&restore->arena, &config);
-    status = order_writer_start(writer);
+    struct catch_up progress;
     restore->store->ops->restore->recover(restore->store, true);
-    while (status == STATUS_OK && progress.lag > 0) {
-        status = order_writer_turn(writer, clock_now_ms(), &progress);
-        records += progress.records;
-        dead += progress.dead;
-        if (progress.state == ORDER_WRITER_AWAY)
-            status = STATUS_AWAY;
-        poll(NULL, 0, (int)(progress.wait_ms < PAUSE_MS_MAX ? progress.wait_ms : PAUSE_MS_MAX));
-    }
+    const enum status status = catch_up_run(&progress, restore->queue, restore->store);
     restore->store->ops->restore->recover(restore->store, false);
     if (status != STATUS_OK)
         return failed(
             restore, progress.trouble == NULL ? "the log can't be read" : progress.trouble, status);
-    printf("%" PRIu64 " records of the log were read; %" PRIu64 " became dead letters.\n", records, dead);
+    printf("%" PRIu64 " records of the log were read; %" PRIu64 " became dead letters.\n",
+        progress.records, progress.dead);
     return true;
 }
 

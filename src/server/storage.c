@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "config/cluster_secret.h"
+#include "config/seal.h"
 #include "contract/order_store.h"
 #include "server/database.h"
 #include "server/restore.h"
@@ -68,7 +69,10 @@ static enum status one_machine_open(struct storage *storage, const struct config
     enum status (*seed)(struct order_store *store, uint64_t now_ms), char error[CONFIG_ERROR])
 {
     struct host *host = &storage->host;
-    enum status status = host_open(host, config, &storage->folder, &storage->keys, ports, error);
+    enum status status = seal_check(storage->folder.root, error);
+    if (status != STATUS_OK)
+        return status;
+    status = host_open(host, config, &storage->folder, &storage->keys, ports, error);
     if (status != STATUS_OK)
         return failed(status, "the inventory can't be opened", error);
     status = store_open(storage, config, host_durable(host), seed, error);
@@ -84,7 +88,7 @@ static enum status cluster_part_open(struct storage *storage, const struct confi
     enum status (*seed)(struct order_store *store, uint64_t now_ms), char error[CONFIG_ERROR])
 {
     clock_start(0);
-    const enum status status = store_open(storage, config, 0, seed, error);
+    const enum status status = store_open(storage, config, NO_JOURNAL, seed, error);
     return status == STATUS_OK ? host_join(&storage->host, config, &storage->folder, &storage->keys,
                storage->store, ports, error)
                                : status;

@@ -15,11 +15,14 @@ MUST_CHECK enum status store_entry_write(
     struct store_batch *, const struct journal_entry *, uint64_t last);
 enum status store_part_state(struct order_store *, uint32_t part, struct part_state *);
 enum status store_parts_list(
-    struct order_store *, uint32_t after, struct part_state *, uint32_t max, uint32_t *count);
+    struct order_store *, uint32_t from, struct part_state *, uint32_t max, uint32_t *count);
 enum status store_part_want(struct order_store *, uint32_t part);
 enum status store_epoch_raise(struct order_store *, uint32_t part, uint32_t from);
 enum status store_journal_next(
     struct order_store *, uint32_t part, uint64_t after, struct journal_entry *, uint8_t *buffer);
+
+/* moving.c */
+enum status store_filling(struct order_store *, bool *filling);
 
 /* switch.c */
 enum status store_switch_set(struct order_store *, const struct switch_row *);

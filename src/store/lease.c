@@ -17,6 +17,7 @@ const struct cluster_store_ops store_cluster_ops = {
     .member_remove = store_member_remove,
     .members_forget = store_members_forget,
     .write_check = store_write_check,
+    .filling = store_filling,
     .part = store_part_state,
     .parts = store_parts_list,
     .part_want = store_part_want,

@@ -36,9 +36,10 @@ const char store_cluster_tables[] =
 
 static_assert((int)JOURNAL_ENTRY_BYTES_MAX + 1024 <= (int)SQL_STATEMENT_BYTES_MAX, "an entry fits");
 
-#define PART_COLUMNS "part, epoch, seq, shards"
-static const struct sql_columns part_columns = COLUMNS(part_state, FIELD(part_state, part),
-    FIELD(part_state, epoch), FIELD(part_state, seq), FIELD(part_state, shards));
+#define PART_COLUMNS "part, epoch, seq, shards, sales"
+static const struct sql_columns part_columns =
+    COLUMNS(part_state, FIELD(part_state, part), FIELD(part_state, epoch), FIELD(part_state, seq),
+        FIELD(part_state, shards), FIELD(part_state, sales));
 
 enum status store_part_state(struct order_store *handle, uint32_t part, struct part_state *state)
 {
@@ -48,24 +49,20 @@ enum status store_part_state(struct order_store *handle, uint32_t part, struct p
     return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* nobody has opened it yet */
 }
 
-enum status store_parts_list(struct order_store *handle, uint32_t after, struct part_state *states,
+enum status store_parts_list(struct order_store *handle, uint32_t from, struct part_state *states,
     uint32_t max, uint32_t *count)
 {
     return sql_rows(store_of(handle),
-        "SELECT " PART_COLUMNS " FROM parts WHERE part > ?1 ORDER BY part LIMIT ?2",
-        VALUES(U64(after), U64(max)), &part_columns, PAGE(states, max, count));
-}
-
-static bool part_has_epochs(uint32_t part)
-{
-    return part != PART_EMBEDDED && part <= PART_MAX;
+        "SELECT " PART_COLUMNS " FROM parts WHERE part >= ?1 AND (part > 0 OR sales > 0)"
+        " ORDER BY part LIMIT ?2",
+        VALUES(U64(from), U64(max)), &part_columns, PAGE(states, max, count));
 }
 
 /* With how many shards the partitions of the sale were made. STATUS_NOT_FOUND: they were not. */
 static enum status shards_made(struct store *store, sale_id sale, uint64_t *shards)
 {
-    return sql_number(store, "SELECT shards FROM parts WHERE part = ?1",
-        VALUES(U64(part_of_sale(sale, 0))), shards);
+    return sql_number(store, "SELECT shards FROM parts WHERE part = ?1 OR (part = 0 AND sales >= ?2)",
+        VALUES(U64(part_of_sale(sale, 0)), U64(sale)), shards);
 }
 
 static enum status shards_lock(struct store *store, sale_id sale, uint64_t *shards)
@@ -124,7 +121,7 @@ enum status store_part_want(struct order_store *handle, uint32_t part)
     struct store *store = store_of(handle);
     struct store_tries tries = { .repeatable = true };
     struct part_state state;
-    if (!part_has_epochs(part))
+    if (part == PART_EMBEDDED || part > PART_MAX)
         return STATUS_BAD_INPUT;
     enum status status = store_part_state(handle, part, &state); /* what is there needs no lock */
     if (status != STATUS_OK || state.shards != 0)
@@ -152,7 +149,7 @@ enum status store_epoch_raise(struct order_store *handle, uint32_t part, uint32_
     struct store *store = store_of(handle);
     struct store_tries tries = { 0 };
     enum status status;
-    if (!part_has_epochs(part) || from >= EPOCH_MAX)
+    if (part > PART_MAX || from >= EPOCH_MAX || (part == PART_EMBEDDED && from < EPOCH_MOVED))
         return STATUS_BAD_INPUT;
     STORE_TRIES (store, &tries, &status)
         status = raise_try(store, part, from);

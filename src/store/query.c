@@ -155,3 +155,16 @@ enum status store_end(struct store *store, enum status status)
         store_rollback(store);
     return status;
 }
+
+enum status sql_numbers_of(struct sql_connection *connection, const char *sql, uint64_t *numbers, int count)
+{
+    struct sql_row *row;
+    enum status status = connection->driver->query(connection, sql, NO_VALUES, &row);
+    if (status != STATUS_OK)
+        return status;
+    status = connection->driver->next(row);
+    for (int i = 0; i < count && status == STATUS_OK; i++)
+        numbers[i] = column_u64(row, i);
+    connection->driver->finish(row);
+    return status;
+}

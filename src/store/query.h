@@ -29,6 +29,9 @@ MUST_CHECK enum status sql_do(struct store *, const char *sql, struct sql_values
 MUST_CHECK enum status sql_do_one(struct store *, const char *sql, struct sql_values, enum status none);
 /* The same on a connection that has no store yet. */
 MUST_CHECK enum status sql_run(struct sql_connection *, const char *sql, struct sql_values);
+/* Numbers in the first row. STATUS_NOT_FOUND: there is none. STATUS_CORRUPT: there is no such table. */
+MUST_CHECK enum status sql_numbers_of(
+    struct sql_connection *, const char *sql, uint64_t *numbers, int count);
 /* An INSERT that ends with RETURNING id. */
 MUST_CHECK enum status sql_insert(struct store *, const char *sql, struct sql_values, uint64_t *id);
 /* Rows that the last of these has matched. */

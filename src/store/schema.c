@@ -32,21 +32,6 @@ struct migration {
     size_t error_bytes;
 };
 
-/* STATUS_CORRUPT: there is no such table. STATUS_NOT_FOUND: it has no row. */
-static enum status numbers_read(
-    struct sql_connection *connection, const char *sql, uint64_t *numbers, int count)
-{
-    struct sql_row *row;
-    enum status status = connection->driver->query(connection, sql, NO_VALUES, &row);
-    if (status != STATUS_OK)
-        return status;
-    status = connection->driver->next(row);
-    for (int i = 0; i < count && status == STATUS_OK; i++)
-        numbers[i] = column_u64(row, i);
-    connection->driver->finish(row);
-    return status;
-}
-
 static bool is_missing(enum status status)
 {
     return status == STATUS_CORRUPT || status == STATUS_NOT_FOUND;
@@ -71,7 +56,7 @@ static enum status newer_refuse(uint64_t version, uint64_t ours, char *error, si
 enum status store_schema_check(struct sql_connection *connection, char *error, size_t error_bytes)
 {
     uint64_t version = 0;
-    const enum status status = numbers_read(connection, version_read, &version, 1);
+    const enum status status = sql_numbers_of(connection, version_read, &version, 1);
     if (status != STATUS_OK && !is_missing(status))
         return failed(connection, status, "the version of the tables can't be read", error, error_bytes);
     if (version == STORE_SCHEMA_VERSION)
@@ -95,7 +80,7 @@ static enum status row_make(struct migration *migration, const char *read, uint6
     int count, const char *table, const char *insert)
 {
     struct sql_connection *connection = migration->connection;
-    enum status status = numbers_read(connection, read, numbers, count);
+    enum status status = sql_numbers_of(connection, read, numbers, count);
     const bool has_table = status != STATUS_CORRUPT;
     if (!is_missing(status))
         return migration_failed(migration, status, "reading the version");

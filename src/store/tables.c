@@ -135,12 +135,15 @@ static const char tables_logs[] =
     "  part INTEGER PRIMARY KEY CHECK(part BETWEEN 0 AND 1048575),"
     "  seq INTEGER NOT NULL CHECK(seq BETWEEN 0 AND 8796093022207),"
     "  epoch INTEGER NOT NULL DEFAULT 0 CHECK(epoch BETWEEN 0 AND 4095),"
-    "  shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32)"
+    "  shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32),"
+    "  sales INTEGER NOT NULL DEFAULT 0 CHECK(sales BETWEEN 0 AND 16383)" /* contract/cluster_store.h */
     ") STRICT;"
     "CREATE TABLE store_identity("
     "  id INTEGER PRIMARY KEY CHECK(id = 1),"
     "  data_id INTEGER NOT NULL,"
-    "  secret_check INTEGER NOT NULL DEFAULT 0" /* hash of the master secret; 0: not known yet */
+    "  secret_check INTEGER NOT NULL DEFAULT 0," /* hash of the master secret; 0: not known yet */
+    "  move INTEGER NOT NULL DEFAULT 0," /* the move that brought the shop here (store/moving.h); 0: none */
+    "  filling INTEGER NOT NULL DEFAULT 0 CHECK(filling IN (0, 1))" /* it has not ended */
     ") STRICT;";
 static_assert(PART_MAX == 1048575 && SEQ_MAX == 8796093022207 && SHARDS_MAX == 32, "checked above, too");
 
@@ -233,8 +236,16 @@ static const char *const step_15[] = {
     "ALTER TABLE parts ADD COLUMN shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32)",
     NULL,
 };
+static const char *const step_16[] = {
+    "ALTER TABLE parts ADD COLUMN sales INTEGER NOT NULL DEFAULT 0 CHECK(sales BETWEEN 0 AND "
+    "16383)",
+    "ALTER TABLE store_identity ADD COLUMN move INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE store_identity ADD COLUMN filling INTEGER NOT NULL DEFAULT 0"
+    " CHECK(filling IN (0, 1))",
+    NULL,
+};
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
-    step_15, NULL };
+    step_15, step_16, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

@@ -55,10 +55,10 @@ static enum status parts_read(struct verify *verify, struct part_state *states, 
     enum status status = STATUS_OK;
     *total = 0;
     while (status == STATUS_OK && count == PARTS_PER_READ) {
-        const uint32_t after = *total == 0 ? 0 : states[*total - 1].part;
+        const uint32_t from = *total == 0 ? 0 : states[*total - 1].part + 1;
         if (*total + PARTS_PER_READ > PARTITIONS_MAX)
             return STATUS_FULL;
-        status = store->ops->cluster->parts(store, after, states + *total, PARTS_PER_READ, &count);
+        status = store->ops->cluster->parts(store, from, states + *total, PARTS_PER_READ, &count);
         *total += status == STATUS_OK ? count : 0;
     }
     return status;

@@ -216,9 +216,10 @@ static bool ticket_is_possible(struct order_store *store, ticket_number ticket)
     struct part_state state = { 0 };
     if (!ticket_number_split(ticket, &parts))
         return false;
-    return parts.part == PART_EMBEDDED
-        || (store->ops->cluster != NULL && store->ops->cluster->part(store, parts.part, &state) == STATUS_OK
-            && parts.epoch > 0 && parts.epoch <= state.epoch);
+    if (parts.epoch == 0)
+        return parts.part == PART_EMBEDDED;
+    return store->ops->cluster != NULL && store->ops->cluster->part(store, parts.part, &state) == STATUS_OK
+        && parts.epoch <= state.epoch;
 }
 
 enum status money_adopt(struct money *money, const char *provider, const char *reference, uint64_t now_ms)

@@ -47,7 +47,7 @@ refuse(struct confirm *confirm, enum status status, const char *format, ...)
 enum status confirm_open(struct confirm **opened, const struct confirm_config *config)
 {
     *opened = NULL;
-    if (config->part == PART_EMBEDDED || config->part > PART_MAX)
+    if (config->part > PART_MAX)
         return STATUS_BAD_INPUT;
     struct confirm *confirm = calloc(1, sizeof *confirm);
     if (confirm == NULL)
@@ -98,10 +98,16 @@ void confirm_ask(struct confirm *confirm, const struct command *command, struct 
     engine_apply(&confirm->engine, command, false, outcome);
 }
 
-/* Epochs only grow, and a ticket that is won belongs to the present one. */
+/* Epochs only grow, and a ticket that is won belongs to the present one. What one machine has decided before
+ * its shop was moved has none. */
+static bool epoch_is_there(uint32_t part, uint32_t epoch)
+{
+    return part == PART_EMBEDDED ? epoch == 0 || epoch > EPOCH_MOVED : epoch > 0;
+}
+
 static enum status epoch_enter(struct confirm *confirm, uint32_t epoch)
 {
-    if (epoch == 0 || epoch > EPOCH_MAX || epoch < confirm->epoch)
+    if (!epoch_is_there(confirm->config.part, epoch) || epoch > EPOCH_MAX || epoch < confirm->epoch)
         return refuse(confirm, STATUS_CORRUPT, "epoch %u after epoch %u", epoch, confirm->epoch);
     confirm->epoch = epoch;
     return STATUS_OK;

@@ -28,7 +28,7 @@ struct engine_config;
 struct journal_record;
 struct replay;
 struct confirm_config {
-    uint32_t part; /* not 0 */
+    uint32_t part; /* 0: that of a shop that was moved; its first entries have no epoch */
     uint64_t data_id;
     const struct engine_config *engine; /* read by confirm_open */
     /* NULL: nobody wants to know. Each record that confirm_replay has applied; the tickets in it have the
@@ -50,7 +50,7 @@ struct stream_entry {
 };
 
 struct confirm;
-/* STATUS_BAD_INPUT: partition 0. STATUS_AWAY: no memory. */
+/* STATUS_BAD_INPUT: no such partition. STATUS_AWAY: no memory. */
 MUST_CHECK enum status confirm_open(struct confirm **, const struct confirm_config *);
 void confirm_close(struct confirm *); /* accepts NULL */
 /* As far as records were replayed and confirmed. */

@@ -138,7 +138,7 @@ static enum status part_read(struct log_reader *reader, const struct part_state 
 {
     struct order_store *store = reader->config.store;
     struct followed *part = followed_find(reader, state->part);
-    const struct part_state of = { .part = state->part, .shards = state->shards };
+    const struct part_state of = { .part = state->part, .shards = state->shards, .sales = state->sales };
     enum status status = STATUS_OK;
     if (part == NULL || (state->epoch == part->told.epoch && state->seq == part->told.seq))
         return STATUS_OK;
@@ -176,10 +176,10 @@ static enum status wants_write(struct log_reader *reader)
     enum status status = STATUS_OK;
     for (;;) {
         pthread_mutex_lock(&reader->lock);
-        const struct want want =
-            reader->want_count > 0 ? reader->wants[reader->want_count - 1] : (struct want){ 0 };
+        const bool some = reader->want_count > 0;
+        const struct want want = some ? reader->wants[reader->want_count - 1] : (struct want){ 0 };
         pthread_mutex_unlock(&reader->lock);
-        if (want.part == 0)
+        if (!some)
             return STATUS_OK;
         status = want_write(reader->config.store, &want);
         if (status != STATUS_OK)
@@ -196,13 +196,13 @@ enum status log_reader_turn(struct log_reader *reader)
 {
     struct order_store *store = reader->config.store;
     struct part_state states[PARTS_PER_READ];
-    uint32_t count = PARTS_PER_READ, after = 0;
+    uint32_t count = PARTS_PER_READ, from = 0;
     enum status status = wants_write(reader);
     while (status == STATUS_OK && count == PARTS_PER_READ) {
-        status = store->ops->cluster->parts(store, after, states, PARTS_PER_READ, &count);
+        status = store->ops->cluster->parts(store, from, states, PARTS_PER_READ, &count);
         for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
             status = part_read(reader, &states[i]);
-            after = states[i].part;
+            from = states[i].part + 1;
         }
     }
     const bool away = status != STATUS_OK && status != STATUS_FULL;

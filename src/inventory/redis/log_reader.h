@@ -20,8 +20,8 @@ enum { LOG_LOOK_MS = 50, LOG_AWAY_MS = 200, LOG_PIECES_MAX = 256, LOG_WANTS_MAX 
 /* An entry of a partition's log, or how far the partition is: all entries up to state.seq come before. */
 struct log_piece {
     struct log_piece *next;
-    struct part_state state;    /* of the partition; only `part` where there is an entry */
-    struct journal_entry entry; /* part 0: none */
+    struct part_state state; /* of the partition; without epoch and seq where there is an entry */
+    struct journal_entry entry; /* first_seq 0: none */
     uint8_t bytes[];
 };
 

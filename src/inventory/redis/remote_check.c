@@ -135,15 +135,19 @@ static void end(struct remote_check *check, enum part_answer answer)
 static bool is_over(const struct remote *remote, const struct partition *partition)
 {
     const struct engine *engine = replica_engine(partition->replica);
-    const sale_id id = part_sale(replica_part(partition->replica));
-    const struct engine_sale *sale = id < engine->config.sales_max ? &engine->sales[id] : NULL;
-    if (remote->config.keep_ms == 0 || sale == NULL || !sale->defined
-        || (!sale->ended && remote->now_ms < sale->end_ms))
+    uint32_t over = 0;
+    if (remote->config.keep_ms == 0)
         return false;
+    for (sale_id id = 1; id < engine->config.sales_max; id++) {
+        const struct engine_sale *sale = &engine->sales[id];
+        if (sale->defined && !sale->ended && remote->now_ms < sale->end_ms)
+            return false;
+        over += sale->defined;
+    }
     for (item_id item = 1; item < engine->config.items_max; item++)
         if (engine->items[item].sale != 0 && engine->items[item].held > 0)
             return false;
-    return true;
+    return over > 0;
 }
 
 static void question_begin(struct remote *remote)

@@ -30,10 +30,10 @@ static void changed_tell(void *context, ticket_number ticket, user_id user)
         remote_changed(remote, ticket, user);
 }
 
-static void item_note(void *context, item_id item)
+static void item_note(void *context, item_id item, sale_id sale)
 {
     struct remote *remote = context;
-    remote->item_sale[item] = part_sale(replica_part(remote->taking->replica));
+    remote->item_sale[item] = sale;
 }
 
 static void record_reached(void *context, uint64_t time_ms)
@@ -53,10 +53,10 @@ static enum status notes_follow(struct remote *remote, const struct partition *p
 }
 
 static enum status partition_add(
-    struct remote *remote, uint32_t part, uint32_t shards, struct partition **added)
+    struct remote *remote, const struct part_state *state, struct partition **added)
 {
     struct partition *partition = &remote->partitions[remote->partition_count];
-    const sale_id sale = part_sale(part);
+    const uint32_t part = state->part;
     invariant(remote->partition_count < remote->config.parts_max); /* the log reader keeps it so */
     *partition = (struct partition){ .end = &partition->first, .doubted = true };
     partition_keys_make(&partition->keys, remote->config.data_id, part);
@@ -76,9 +76,7 @@ static enum status partition_add(
         replica_close(partition->replica);
         return status;
     }
-    remote_shards_note(remote, partition, shards);
-    if (sale < remote->config.engine.sales_max && part_shard(part) == 0) /* the room is there */
-        atomic_store_explicit(&remote->by_sale[sale], partition->replica, memory_order_release);
+    remote_shards_note(remote, partition, state);
     remote->partition_count++;
     *added = partition;
     return STATUS_OK;
@@ -104,10 +102,10 @@ static enum status piece_take(struct remote *remote, const struct log_piece *pie
     struct partition *partition = remote_partition(remote, piece->state.part);
     enum status status = STATUS_OK;
     if (partition == NULL)
-        status = partition_add(remote, piece->state.part, piece->state.shards, &partition);
+        status = partition_add(remote, &piece->state, &partition);
     if (status != STATUS_OK || partition->damaged)
         return status;
-    if (piece->entry.part == 0) {
+    if (piece->entry.first_seq == 0) {
         replica_state(partition->replica, &piece->state);
         epoch_enter(remote, partition, piece->state.epoch);
         return STATUS_OK;

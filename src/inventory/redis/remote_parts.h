@@ -51,6 +51,7 @@ struct shortage {
     uint64_t at_ms;
 };
 
+struct part_state;
 struct partition {
     struct replica *replica;
     struct partition_keys keys;
@@ -129,8 +130,9 @@ struct partition *remote_partition(struct remote *remote, uint32_t part); /* NUL
 MUST_CHECK enum status remote_log_take(struct remote *remote);
 
 /* remote_shards.c. */
-/* A partition that is followed, and how many shards its sale has. */
-void remote_shards_note(struct remote *remote, struct partition *partition, uint32_t shards);
+/* A partition that is followed: whose sales it has, and how many shards they have. */
+void remote_shards_note(
+    struct remote *remote, struct partition *partition, const struct part_state *state);
 struct shards *remote_shards(struct remote *remote, sale_id sale); /* NULL: no such sale */
 /* Those of the sale that a command is about; NULL: it is about none that is known here. */
 struct shards *remote_shards_of(struct remote *remote, const struct command *command);

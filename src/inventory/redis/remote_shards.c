@@ -12,15 +12,24 @@
 
 #include <string.h>
 
-void remote_shards_note(struct remote *remote, struct partition *partition, uint32_t shards)
+static void shard_note(struct remote *remote, struct partition *partition, sale_id sale,
+    const struct part_state *state)
 {
-    const uint32_t part = replica_part(partition->replica);
-    struct shards *of = remote_shards(remote, part_sale(part));
+    struct shards *of = remote_shards(remote, sale);
     if (of == NULL)
         return;
-    of->list[part_shard(part)] = partition;
-    if (shards > 0 && shards <= SHARDS_MAX)
-        of->count = shards;
+    of->list[part_shard(state->part)] = partition;
+    if (state->shards > 0 && state->shards <= SHARDS_MAX)
+        of->count = state->shards;
+    if (part_shard(state->part) == 0) /* the room is there */
+        atomic_store_explicit(&remote->by_sale[sale], partition->replica, memory_order_release);
+}
+
+void remote_shards_note(struct remote *remote, struct partition *partition, const struct part_state *state)
+{
+    for (sale_id moved = 1; moved <= state->sales && moved < remote->config.engine.sales_max; moved++)
+        shard_note(remote, partition, moved, state);
+    shard_note(remote, partition, part_sale(state->part), state);
 }
 
 struct shards *remote_shards(struct remote *remote, sale_id sale)
@@ -62,19 +71,12 @@ bool command_is_for_all(const struct command *command)
     return command_has_origin(command->type);
 }
 
-/* 0: none. */
-static uint32_t command_ticket_part(const struct command *command)
-{
-    if (command->type == COMMAND_SETTLE)
-        return ticket_part(command->settle.ticket);
-    return command->type == COMMAND_ASK_TICKET ? ticket_part(command->ask.ticket) : 0;
-}
-
 struct partition *remote_partition_of(struct remote *remote, const struct command *command)
 {
-    const uint32_t part = command_ticket_part(command);
-    if (part != 0)
-        return remote_partition(remote, part);
+    if (command->type == COMMAND_SETTLE)
+        return remote_partition(remote, ticket_part(command->settle.ticket));
+    if (command->type == COMMAND_ASK_TICKET)
+        return remote_partition(remote, ticket_part(command->ask.ticket));
     const struct shards *shards = remote_shards_of(remote, command);
     if (shards == NULL || shards->count == 0)
         return NULL;

@@ -54,14 +54,14 @@ static bool remote_view_arrival_find(
     const struct inventory *inventory, sale_id sale, user_id user, uint32_t *number)
 {
     const struct replica *replica = replica_of(inventory, sale);
-    return replica != NULL && replica_arrival_find(replica, user, number);
+    return replica != NULL && replica_arrival_find(replica, sale, user, number);
 }
 
 static uint32_t remote_view_arrivals(const struct inventory *inventory, sale_id sale,
     uint64_t *cursor, uint32_t *budget, struct arrival *arrivals, uint32_t max)
 {
     const struct replica *replica = replica_of(inventory, sale);
-    return replica == NULL ? 0 : replica_arrivals(replica, cursor, budget, arrivals, max);
+    return replica == NULL ? 0 : replica_arrivals(replica, sale, cursor, budget, arrivals, max);
 }
 
 const struct inventory_ops remote_ops = {

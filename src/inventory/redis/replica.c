@@ -6,6 +6,13 @@
 
 #include <stdlib.h>
 
+/* What has changed and is not shown yet: each number once. */
+struct dirty {
+    uint32_t *list;
+    uint32_t count;
+    bool *is_in;
+};
+
 struct replica {
     struct replica_config config;
     struct confirm *confirm;
@@ -14,10 +21,7 @@ struct replica {
     uint64_t applied;        /* records; also while an entry is being taken */
     uint64_t watched;        /* the record that is told when it is applied; 0: none */
     /* Of the entry that is being taken. */
-    item_id *dirty;
-    uint32_t dirty_count;
-    bool *is_dirty;
-    bool room_dirty;
+    struct dirty items, rooms;
     _Atomic uint64_t places; /* rows of the table of places that others may read */
     struct command_transfer gifts[SHARDS_MAX]; /* the last one to each shard */
 };
@@ -27,19 +31,14 @@ static const struct engine *engine_of(const struct replica *replica)
     return confirm_engine(replica->confirm);
 }
 
-static sale_id sale_of(const struct replica *replica)
-{
-    return part_sale(replica->config.part);
-}
-
 /* ---- what a record shows on ---- */
 
-static void dirty_add(struct replica *replica, item_id item)
+static void dirty_add(struct dirty *dirty, uint32_t number)
 {
-    if (replica->is_dirty[item])
+    if (dirty->is_in[number])
         return;
-    replica->is_dirty[item] = true;
-    replica->dirty[replica->dirty_count++] = item;
+    dirty->is_in[number] = true;
+    dirty->list[dirty->count++] = number;
 }
 
 static void dirty_add_all(struct replica *replica)
@@ -47,7 +46,7 @@ static void dirty_add_all(struct replica *replica)
     const struct engine *engine = engine_of(replica);
     for (item_id item = 1; item < engine->config.items_max; item++)
         if (engine->items[item].sale != 0)
-            dirty_add(replica, item);
+            dirty_add(&replica->items, item);
 }
 
 static void changed_tell(struct replica *replica, ticket_number n, user_id user)
@@ -74,18 +73,19 @@ static void record_note(void *context, const struct command *command, const stru
     struct replica *replica = context;
     const item_id item = engine_command_item(command, outcome);
     if (item != 0)
-        dirty_add(replica, item);
+        dirty_add(&replica->items, item);
     if (command->type == COMMAND_SALE || command->type == COMMAND_GATE)
         dirty_add_all(replica);
     if (command->type == COMMAND_PREHEAT)
-        replica->config.item(replica->config.context, command->preheat.item);
+        replica->config.item(replica->config.context, command->preheat.item, command->preheat.sale);
     if (command->type == COMMAND_GIVE) {
         replica->gifts[command->transfer.shard] = command->transfer;
         replica->gifts[command->transfer.shard].quantity = (uint32_t)outcome->applied;
     }
     if (command->type == COMMAND_SETTLE)
         changed_tell(replica, command->settle.ticket, outcome->user);
-    replica->room_dirty |= command_room(command) != 0;
+    if (command_room(command) != 0)
+        dirty_add(&replica->rooms, command_room(command));
     wins_note(replica, command, outcome);
     if (++replica->applied != replica->watched)
         return;
@@ -100,25 +100,28 @@ void replica_watch(struct replica *replica, uint64_t seq)
 }
 
 /* The rows first: whoever sees a room's numbers finds their places. */
-static void room_show(struct replica *replica)
+static void rooms_show(struct replica *replica)
 {
-    if (!replica->room_dirty)
-        return;
-    replica->room_dirty = false;
-    const struct board_room_update room = engine_room_view(engine_of(replica), sale_of(replica));
+    struct dirty *rooms = &replica->rooms;
     atomic_store_explicit(&replica->places, engine_of(replica)->places.count, memory_order_release);
-    board_publish_room(replica->config.board, &room);
+    for (; rooms->count > 0; rooms->count--) {
+        const sale_id sale = rooms->list[rooms->count - 1];
+        const struct board_room_update room = engine_room_view(engine_of(replica), sale);
+        rooms->is_in[sale] = false;
+        board_publish_room(replica->config.board, &room);
+    }
 }
 
 static void dirty_show(struct replica *replica)
 {
     const uint64_t at_ms = replica->caught_up ? confirm_time_ms(replica->confirm) : 0;
-    for (uint32_t i = 0; i < replica->dirty_count; i++) {
-        replica->is_dirty[replica->dirty[i]] = false;
-        replica->config.show(replica->config.context, replica->dirty[i], at_ms);
+    struct dirty *items = &replica->items;
+    for (uint32_t i = 0; i < items->count; i++) {
+        items->is_in[items->list[i]] = false;
+        replica->config.show(replica->config.context, items->list[i], at_ms);
     }
-    replica->dirty_count = 0;
-    room_show(replica);
+    items->count = 0;
+    rooms_show(replica);
 }
 
 enum status replica_take(struct replica *replica, const struct journal_entry *entry)
@@ -200,7 +203,9 @@ static void ticket_ask(struct replica *replica, const struct command *command, s
     struct command inside = *command;
     const bool any = command->ask.any_epoch;
     ticket_number ticket = command->ask.ticket;
-    if (!ticket_number_split(ticket, &parts) || (parts.epoch == 0) != any) {
+    const bool known = ticket_number_split(ticket, &parts);
+    const bool is_whole = parts.epoch != 0 || parts.part == PART_EMBEDDED;
+    if (!known || (any ? parts.epoch != 0 : !is_whole)) {
         outcome->answer = ANSWER_UNKNOWN_TICKET;
         return;
     }
@@ -277,32 +282,46 @@ struct replica_fill replica_fill(const struct replica *replica)
 
 /* ---- arrivals: any thread ---- */
 
-bool replica_arrival_find(const struct replica *replica, user_id user, uint32_t *number)
+bool replica_arrival_find(const struct replica *replica, sale_id sale, user_id user, uint32_t *number)
 {
     const struct places *places = &engine_of(replica)->places;
     const uint64_t shown = atomic_load_explicit(&replica->places, memory_order_acquire);
-    const uint64_t row = places_find(places, sale_of(replica), user);
+    const uint64_t row = places_find(places, sale, user);
     if (row >= shown)
         return false;
     *number = places->rows[row].number;
     return true;
 }
 
-/* All rows are of the one sale: a cursor is the row. */
-uint32_t replica_arrivals(const struct replica *replica, uint64_t *cursor, uint32_t *budget,
-    struct arrival *arrivals, uint32_t max)
+/* A cursor is the row. */
+uint32_t replica_arrivals(const struct replica *replica, sale_id sale, uint64_t *cursor,
+    uint32_t *budget, struct arrival *arrivals, uint32_t max)
 {
     const struct places *places = &engine_of(replica)->places;
     const uint64_t shown = atomic_load_explicit(&replica->places, memory_order_acquire);
     uint32_t count = 0;
     for (; *cursor < shown && count<max && * budget> 0; ++*cursor, --*budget) {
         const struct place_row *row = &places->rows[*cursor];
-        arrivals[count++] = (struct arrival){ .user = row->user, .number = row->number };
+        if (row->sale == sale)
+            arrivals[count++] = (struct arrival){ .user = row->user, .number = row->number };
     }
     return count;
 }
 
 /* ---- opening ---- */
+
+static bool dirty_open(struct dirty *dirty, uint32_t numbers)
+{
+    dirty->list = calloc(numbers, sizeof *dirty->list);
+    dirty->is_in = calloc(numbers, sizeof *dirty->is_in);
+    return dirty->list != NULL && dirty->is_in != NULL;
+}
+
+static void dirty_close(struct dirty *dirty)
+{
+    free(dirty->list);
+    free(dirty->is_in);
+}
 
 enum status replica_open(struct replica **out, const struct replica_config *config)
 {
@@ -311,14 +330,14 @@ enum status replica_open(struct replica **out, const struct replica_config *conf
         return STATUS_FULL;
     replica->config = *config;
     replica->state.part = config->part;
-    replica->dirty = calloc(config->engine->items_max, sizeof *replica->dirty);
-    replica->is_dirty = calloc(config->engine->items_max, sizeof *replica->is_dirty);
+    const bool made = dirty_open(&replica->items, config->engine->items_max)
+        && dirty_open(&replica->rooms, config->engine->sales_max);
     const struct confirm_config confirm = { .part = config->part,
         .data_id = config->data_id,
         .engine = config->engine,
         .replayed = record_note,
         .context = replica };
-    if (replica->dirty == NULL || replica->is_dirty == NULL)
+    if (!made)
         return STATUS_FULL;
     return confirm_open(&replica->confirm, &confirm);
 }
@@ -328,7 +347,7 @@ void replica_close(struct replica *replica)
     if (replica == NULL)
         return;
     confirm_close(replica->confirm);
-    free(replica->dirty);
-    free(replica->is_dirty);
+    dirty_close(&replica->items);
+    dirty_close(&replica->rooms);
     free(replica);
 }

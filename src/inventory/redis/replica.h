@@ -24,8 +24,8 @@ struct replica_config {
     struct board *board;                /* where its room and buyers are shown */
     /* An order was made, or a step of it was taken; user 0: not known here. NULL: nobody wants to know. */
     void (*changed)(void *context, ticket_number ticket, user_id user);
-    /* The item belongs to this partition's sale from now on. */
-    void (*item)(void *context, item_id item);
+    /* The item belongs to this sale from now on. */
+    void (*item)(void *context, item_id item, sale_id sale);
     /* Something of the item has changed. at_ms: when, if this is the present; 0: it was read at the start. */
     void (*show)(void *context, item_id item, uint64_t at_ms);
     /* The record that replica_watch has named is applied, and the next one is not. NULL: nobody watches. */
@@ -81,8 +81,8 @@ struct replica_fill replica_fill(const struct replica *replica);
 uint32_t replica_units(const struct replica *replica, item_id item); /* that the item was given to sell */
 
 /* As in contract/inventory.h. */
-bool replica_arrival_find(const struct replica *replica, user_id user, uint32_t *number);
-uint32_t replica_arrivals(const struct replica *replica, uint64_t *cursor, uint32_t *budget,
-    struct arrival *arrivals, uint32_t max);
+bool replica_arrival_find(const struct replica *replica, sale_id sale, user_id user, uint32_t *number);
+uint32_t replica_arrivals(const struct replica *replica, sale_id sale, uint64_t *cursor,
+    uint32_t *budget, struct arrival *arrivals, uint32_t max);
 
 #endif

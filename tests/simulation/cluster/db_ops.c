@@ -247,22 +247,22 @@ static enum status op_applied(struct order_store *store, uint32_t part, struct p
     return status;
 }
 
-static enum status op_parts(struct order_store *store, uint32_t after, struct part_state *states,
+static enum status op_parts(struct order_store *store, uint32_t from, struct part_state *states,
     uint32_t max, uint32_t *count)
 {
     *count = 0;
     if (!reached(store))
         return STATUS_AWAY;
-    for (uint32_t last = after; *count < max;) {
+    while (*count < max) {
         const struct db_part *next = NULL;
         for (uint32_t i = 0; i < db.part_count; i++)
-            if (db.parts[i].state.part > last
+            if (db.parts[i].state.part >= from
                 && (next == NULL || db.parts[i].state.part < next->state.part))
                 next = &db.parts[i];
         if (next == NULL)
             break;
         states[(*count)++] = next->state;
-        last = next->state.part;
+        from = next->state.part + 1;
     }
     return read_answered(store, STATUS_OK);
 }

@@ -3,6 +3,8 @@
  * refused. */
 #include "config/cluster_secret.h"
 
+#include "config/identity.h"
+
 #include "tests/unit/base/unit.h"
 
 #include <stdio.h>
@@ -86,12 +88,40 @@ static void a_secret_that_is_short_long_or_missing_is_refused_by_name(void **sta
     assert_int_equal(cluster_secret_use(&folder, &config, error), STATUS_OK);
 }
 
+/* A shop that was moved: the file is the line of its folder's identity. */
+static void the_identity_of_a_folder_is_taken_as_it_is_and_a_damaged_one_is_refused(void **state)
+{
+    (void)state;
+    struct data_folder moved = { .data_id = 0x1122334455667788 }, folder = { .data_id = 7 };
+    char line[IDENTITY_BYTES];
+    memset(moved.master, 0x5a, sizeof moved.master);
+    identity_line(&moved, line);
+    for (size_t wrong = 0; wrong <= sizeof line; wrong++) {
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        for (size_t i = 0; i < sizeof line; i++)
+            fputc(line[i] ^ (i == wrong && i + 1 < sizeof line ? 1 : 0), file);
+        fclose(file);
+        const enum status status = cluster_secret_use(&folder, &config, error);
+        if (wrong + 1 < sizeof line && wrong >= sizeof IDENTITY_WORD - 1) {
+            assert_int_equal(status, STATUS_BAD_INPUT);
+            assert_non_null(strstr(error, "cluster.secret_file"));
+            assert_true(folder.data_id != moved.data_id);
+        }
+    }
+    assert_int_equal(cluster_secret_use(&folder, &config, error), STATUS_OK);
+    assert_true(folder.data_id == moved.data_id);
+    assert_memory_equal(folder.master, moved.master, sizeof folder.master);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_machine_keeps_what_its_folder_has, setup, teardown),
         cmocka_unit_test_setup_teardown(
             processes_with_one_secret_have_the_same_and_others_have_not, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            the_identity_of_a_folder_is_taken_as_it_is_and_a_damaged_one_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_secret_that_is_short_long_or_missing_is_refused_by_name, setup, teardown),
     };

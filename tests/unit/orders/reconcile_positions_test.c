@@ -13,13 +13,13 @@ static struct {
     uint32_t tickets, second_epoch_at;
 } parts[PARTS];
 
-static enum status parts_list(struct order_store *store, uint32_t after, struct part_state *states,
+static enum status parts_list(struct order_store *store, uint32_t from, struct part_state *states,
     uint32_t max, uint32_t *count)
 {
     (void)store;
     *count = 0;
     for (uint32_t i = 0; i < PARTS && *count < max; i++)
-        if (parts[i].state.part > after)
+        if (parts[i].state.part >= from)
             states[(*count)++] = parts[i].state;
     return STATUS_OK;
 }

@@ -356,13 +356,45 @@ static void damaged_entries_are_not_replayed(void **state)
     confirm_close(again);
 }
 
-static void only_partitions_of_several_machines_are_confirmed(void **state)
+/* One machine has numbered its tickets without an epoch; its log goes on under the first one after. */
+static void the_log_of_a_shop_that_was_moved_goes_on_and_told_numbers_stay(void **state)
+{
+    struct fixture *f = *state;
+    struct confirm_config moved = config;
+    char bytes[4096];
+    moved.part = PART_EMBEDDED;
+    buy(&f->script, 7);
+    assert_int_equal(confirm_next(f), STATUS_OK);
+    keep(f);
+    struct journal_entry entry = f->entry;
+    assert_true(entry.bytes.size < sizeof bytes);
+    memcpy(bytes, entry.bytes.data, entry.bytes.size);
+    entry.bytes.data = bytes;
+    confirm_close(f->confirm);
+    assert_int_equal(confirm_open(&f->confirm, &moved), STATUS_OK);
+    entry.part = PART_EMBEDDED;
+    entry.epoch = EPOCH_MOVED; /* never opened under it */
+    assert_int_equal(confirm_replay(f->confirm, &entry), STATUS_CORRUPT);
+    confirm_close(f->confirm);
+    assert_int_equal(confirm_open(&f->confirm, &moved), STATUS_OK);
+    entry.epoch = 0;
+    assert_int_equal(confirm_replay(f->confirm, &entry), STATUS_OK);
+    assert_int_equal(confirm_number(f->confirm, 1), 1);
+    f->script.epoch = EPOCH_MOVED + 1;
+    buy(&f->script, 8);
+    assert_int_equal(confirm_next(f), STATUS_OK);
+    const struct ticket_parts next = { PART_EMBEDDED, EPOCH_MOVED + 1, 2 };
+    assert_true(f->records[0].outcome.ticket == ticket_number_make(&next));
+    assert_int_equal(confirm_number(f->confirm, 1), 1);
+    keep(f);
+    assert_int_equal(f->entry.part, PART_EMBEDDED);
+}
+
+static void a_partition_that_can_not_be_is_refused(void **state)
 {
     struct confirm *confirm;
     struct confirm_config one = config;
     (void)state;
-    one.part = PART_EMBEDDED;
-    assert_int_equal(confirm_open(&confirm, &one), STATUS_BAD_INPUT);
     one.part = PART_MAX + 1;
     assert_int_equal(confirm_open(&confirm, &one), STATUS_BAD_INPUT);
     confirm_close(confirm);
@@ -381,7 +413,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_older_epoch_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_script_that_decides_otherwise_is_noticed, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_entries_are_not_replayed, setup, teardown),
-        cmocka_unit_test(only_partitions_of_several_machines_are_confirmed),
+        cmocka_unit_test_setup_teardown(
+            the_log_of_a_shop_that_was_moved_goes_on_and_told_numbers_stay, setup, teardown),
+        cmocka_unit_test(a_partition_that_can_not_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

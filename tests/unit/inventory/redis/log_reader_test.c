@@ -25,16 +25,16 @@ static struct {
 static struct log_reader *reader;
 static struct wake host;
 
-static enum status played_parts(struct order_store *store, uint32_t after,
-    struct part_state *states, uint32_t max, uint32_t *count)
+static enum status played_parts(struct order_store *store, uint32_t from, struct part_state *states,
+    uint32_t max, uint32_t *count)
 {
     (void)store;
     *count = 0;
     if (played.is_away)
         return STATUS_AWAY;
     for (uint32_t i = 0; i < played.parts && *count < max; i++)
-        if (PART + i > after)
-            states[(*count)++] = (struct part_state){ PART + i, played.epoch[i], played.seq[i], 1 };
+        if (PART + i >= from)
+            states[(*count)++] = (struct part_state){ PART + i, played.epoch[i], played.seq[i], 1, 0 };
     return STATUS_OK;
 }
 
