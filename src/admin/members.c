@@ -56,11 +56,12 @@ void admin_partitions(struct admin *admin, struct job *job, uint32_t id)
 {
     struct order_store *store = admin->store;
     struct part_state parts[PAGE_ROWS];
-    uint64_t after = 0;
+    uint64_t after = UINT64_MAX; /* partition 0 is one of them, if a shop has moved with it */
     uint32_t count = 0;
     (void)id;
-    if (!job_query_u64(job, "after", UINT32_MAX, &after)
-        || !job_ok(job, store->ops->cluster->parts(store, (uint32_t)after, parts, PAGE_ROWS, &count)))
+    if (!job_query_u64(job, "after", PART_MAX, &after)
+        || !job_ok(job,
+            store->ops->cluster->parts(store, (uint32_t)(after + 1), parts, PAGE_ROWS, &count)))
         return;
     struct page page = page_begin(job, "partitions");
     for (uint32_t i = 0; i < count; i++) {
