@@ -25,6 +25,7 @@ REPORT_S = 15
 LOOK_S = 1
 
 PAYS, CANCELS = 0.75, 0.10  # the rest leaves the order unpaid
+PAY_LOOKS = 20  # seconds until the payment can be paid
 
 
 class Away(Exception):
@@ -114,7 +115,12 @@ class Shopper:
         await asyncio.sleep(random.uniform(2, 12))  # looks for the purse
         mood, path = random.random(), f"/v1/orders/{order['order']}"
         if mood < PAYS:
-            paying = await self.need((200,), "POST", path + "/pay", {"provider": "sandbox"})
+            paying = await self.need((200, 202), "POST", path + "/pay", {"provider": "sandbox"})
+            for _ in range(PAY_LOOKS):  # 202: the bank has not answered yet
+                if "url" in paying["payment"]:
+                    break
+                await asyncio.sleep(1)
+                paying = await self.need((200,), "GET", path)
             bank = "/sandbox/v1/pay/" + paying["payment"]["url"].split("id=")[1]
             await self.need((200,), "POST", bank, {"how": "pay"})
             self.shop.seen["paid"] += 1

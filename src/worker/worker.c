@@ -15,17 +15,22 @@
 #include "worker/high_water_mark.h"
 #include "worker/job_group.h"
 #include "worker/leadership.h"
+#include "worker/money.h"
 #include "worker/order_requests.h"
 #include "worker/order_writing.h"
 #include "worker/payment_requests.h"
 #include "worker/public_requests.h"
 #include "worker/reconcile_runs.h"
+#include "worker/returns.h"
 #include "worker/store_readers.h"
+#include "worker/unpaid_orders.h"
+#include "worker/webhooks.h"
 #include "worker/worker_parts.h"
 
 enum {
     URGENT_PER_TURN = 64, /* of one edge */
     JOBS_PER_TURN = GROUP_JOBS_MAX,
+    OTHERS_LOOK_MS = 200,
     URGENT_EVERY = 8, /* usual jobs between two looks for urgent ones */
 };
 
@@ -166,6 +171,22 @@ static void leading_turn(struct worker *worker)
     worker->tasks[TASK_RECLAIM].off = worker->config.queue == NULL; /* a partition goes as a whole */
 }
 
+/* What other processes have written may be due: these tasks know only of what this one has written, and a
+ * message about the rest may be lost. Answers when it is time again. */
+static uint64_t others_look(struct worker *worker)
+{
+    if (worker->config.leads == LEADS_ALWAYS || !leadership_holds(worker->leadership, worker->now_ms))
+        return UINT64_MAX;
+    if (worker->now_ms < worker->others_ms)
+        return worker->others_ms;
+    worker->others_ms = worker->now_ms + OTHERS_LOOK_MS;
+    money_look(worker->money);
+    unpaid_orders_look(worker->unpaid);
+    returns_look(worker->returns);
+    webhooks_look(worker->webhooks);
+    return worker->others_ms;
+}
+
 /* One round: jobs, then the tasks that are due. Answers when there is something to do again. */
 static uint64_t worker_turn(struct worker *worker)
 {
@@ -176,11 +197,12 @@ static uint64_t worker_turn(struct worker *worker)
         atomic_load_explicit(&board->durable_lsn, memory_order_relaxed),
         order_writing_is_behind(worker->orders), order_writing_was_filled(worker->orders));
     leading_turn(worker);
+    const uint64_t others_ms = others_look(worker);
     const uint64_t next_ms = tasks_turn(worker->tasks, WORKER_TASKS, worker->now_ms, rest_until_ms);
     lines_turn(worker); /* errands have ended */
     job_group_end(worker->group);
     link_flush(worker->config.link);
-    return more ? worker->now_ms : next_ms;
+    return more ? worker->now_ms : next_ms < others_ms ? next_ms : others_ms;
 }
 
 static void worker_wait(struct worker *worker, uint64_t until_ms, uint32_t least_ms)

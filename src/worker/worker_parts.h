@@ -85,7 +85,8 @@ struct worker {
     struct arena arena;
     struct worker_config config;
     struct wake wake;
-    uint64_t now_ms; /* of the present round */
+    uint64_t now_ms;    /* of the present round */
+    uint64_t others_ms; /* the leader's next look at what other processes have written */
     struct task tasks[WORKER_TASKS];
     struct selling_rest rest;
     struct job_line operators, buyers; /* until an errand can be begun for them */
