@@ -33,10 +33,11 @@ enum status message_read(struct span bytes, struct message *message)
 {
     struct span head = SPAN_NONE, word = SPAN_NONE;
     uint64_t part, epoch, first, count, time_ms;
-    if (memchr(bytes.data, '\n', bytes.size) == NULL || !span_take_until(&bytes, '\n', &head)
-        || !span_take_until(&head, ' ', &word) || !span_equal(word, SPAN("stampede1"))
-        || !number_take(&head, PART_MAX, &part) || !number_take(&head, EPOCH_MAX, &epoch)
-        || !number_take(&head, SEQ_MAX, &first) || !number_take(&head, STREAM_RECORDS_MAX, &count)
+    if (bytes.size == 0 || memchr(bytes.data, '\n', bytes.size) == NULL
+        || !span_take_until(&bytes, '\n', &head) || !span_take_until(&head, ' ', &word)
+        || !span_equal(word, SPAN("stampede1")) || !number_take(&head, PART_MAX, &part)
+        || !number_take(&head, EPOCH_MAX, &epoch) || !number_take(&head, SEQ_MAX, &first)
+        || !number_take(&head, STREAM_RECORDS_MAX, &count)
         || span_to_u64(head, &time_ms) != STATUS_OK || time_ms > INT64_MAX)
         return STATUS_BAD_INPUT;
     if (first == 0 || count == 0 || message_records(bytes) != count)
