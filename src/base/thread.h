@@ -20,10 +20,8 @@ void thread_join(struct thread *thread); /* accepts one that was never started *
 
 /* Who runs when there are fewer cores than threads with work. */
 enum thread_rank {
-    THREAD_SELLS,      /* buyers wait for it: it runs soon after it wakes, and in short turns */
-    THREAD_SHOWS,      /* the same behind those that sell */
-    THREAD_BACKGROUND, /* lets all of these go first */
-    THREAD_LAST,       /* hours or seconds: nobody buys less because of it */
+    THREAD_BACKGROUND, /* lets those that sell go first; they have no rank of their own */
+    THREAD_LAST,       /* seconds or minutes: nobody buys less because of it */
 };
 void thread_rank_set(enum thread_rank rank); /* of the calling thread; a warning in the log if it can't be */
 

@@ -38,7 +38,6 @@ static void sync_run(void *context)
 {
     struct host *host = context;
     metrics_thread_enter();
-    thread_rank_set(THREAD_SELLS);
     while (!atomic_load(&host->stop_sync)) {
         if (!embedded_write(host->embedded))
             wake_wait(embedded_sync_wake(host->embedded), SYNC_WAIT_MS);
@@ -49,7 +48,6 @@ static void inventory_run(void *context)
 {
     struct host *host = context;
     metrics_thread_enter();
-    thread_rank_set(THREAD_SELLS);
     while (!atomic_load(&host->stop_inventory)) {
         if (!embedded_turn(host->embedded, clock_now_ms()))
             wake_wait(&host->wake, TURN_WAIT_MS);

@@ -86,7 +86,6 @@ struct server {
 static void edge_thread(void *context)
 {
     metrics_thread_enter();
-    thread_rank_set(THREAD_SELLS);
     edge_run(context);
 }
 

@@ -219,7 +219,6 @@ void log_reader_run(void *context)
 {
     struct log_reader *reader = context;
     metrics_thread_enter();
-    thread_rank_set(THREAD_SELLS);
     while (!atomic_load(&reader->stop)) {
         const enum status status = log_reader_turn(reader);
         pthread_mutex_lock(&reader->lock);

@@ -140,7 +140,6 @@ void remote_run(void *context)
 {
     struct remote *remote = context;
     metrics_thread_enter();
-    thread_rank_set(THREAD_SELLS);
     while (!atomic_load(&remote->stop)) {
         wake_clear(&remote->wake);
         if (remote_turn(remote, clock_now_ms()))

@@ -36,8 +36,6 @@ static void threads_give_way_by_their_rank_and_no_other_thread_does(void **state
 {
     (void)state;
     const int given = nice_of_this_thread();
-    assert_int_equal(nice_of(THREAD_SELLS), given);
-    assert_int_equal(nice_of(THREAD_SHOWS), given > 10 ? given : 10);
     assert_int_equal(nice_of(THREAD_BACKGROUND), given > 10 ? given : 10);
     assert_int_equal(nice_of(THREAD_LAST), 19);
     assert_int_equal(nice_of_this_thread(), given);
