@@ -10,7 +10,7 @@
 
 enum { PAGE_ROWS = 100 };
 
-/* Who holds this lease now; 0: nobody. */
+/* The process that holds this lease now; 0: none does. */
 static enum status lease_holder(struct order_store *store, const char *name, uint64_t *holder)
 {
     struct lease lease;

@@ -13,6 +13,10 @@ void clock_start(uint64_t not_before_ms);
 uint64_t clock_now_ms(void);       /* server time, ms since 1970 */
 uint64_t clock_wall_ms(void);      /* what the system's wall clock says; for comparing only */
 uint64_t clock_monotonic_ns(void); /* for durations */
+static inline uint64_t clock_monotonic_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
+}
 
 /* How far another clock is ahead of ours (negative: behind), surely: it was read as `theirs_ms` at some
  * moment between these two of ours, so what is between them can't be told from no difference. */

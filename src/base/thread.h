@@ -18,7 +18,7 @@ MUST_CHECK enum status thread_start(
     struct thread *thread, const char *name, void (*run)(void *), void *context);
 void thread_join(struct thread *thread); /* accepts one that was never started */
 
-/* Who runs when there are fewer cores than threads with work. */
+/* Which threads let others run first when there are fewer cores than threads with work. */
 enum thread_rank {
     THREAD_BACKGROUND, /* lets those that sell go first; they have no rank of their own */
     THREAD_LAST,       /* seconds or minutes: nobody buys less because of it */

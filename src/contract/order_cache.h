@@ -32,7 +32,8 @@ struct order_cache_ops {
     bool (*get)(struct order_cache *cache, ticket_number ticket, struct order_cached *cached);
     /* What the database said after `get` of the same ticket was the last call. It may be lost. */
     void (*put)(struct order_cache *cache, ticket_number ticket, const struct order_cached *cached);
-    /* The order has changed: committed before this. It is sent at once, and may be lost. */
+    /* The order has changed: committed before this. It is sent at once, and may be lost. Ticket 0: some
+     * orders have changed, and nobody knows which; that is always lost. What is lost is counted. */
     void (*drop)(struct order_cache *cache, ticket_number ticket);
     void (*turn)(struct order_cache *cache); /* now and then, without anything to ask */
     void (*close)(struct order_cache *cache);

@@ -17,11 +17,6 @@ struct redis_caller {
     enum redis_answer failed; /* the first of the others that was not OK */
 };
 
-static uint64_t now_ms(void)
-{
-    return clock_monotonic_ns() / 1000000;
-}
-
 static void answered(void *self, uint64_t tag, enum redis_answer answer, const struct redis_value *value)
 {
     struct redis_caller *caller = self;
@@ -59,26 +54,26 @@ struct redis_client *redis_caller_client(const struct redis_caller *caller)
 static void turn(struct redis_caller *caller, uint64_t until_ms)
 {
     struct pollfd ready = { .fd = redis_client_fd(caller->client), .events = POLLIN };
-    redis_client_turn(caller->client, now_ms());
-    const uint64_t due_ms = redis_client_next_due(caller->client), now = now_ms();
+    redis_client_turn(caller->client, clock_monotonic_ms());
+    const uint64_t due_ms = redis_client_next_due(caller->client), now = clock_monotonic_ms();
     const uint64_t wake_ms = due_ms < until_ms ? due_ms : until_ms;
     if (wake_ms <= now)
         return;
     const uint64_t wait_ms = wake_ms - now;
     (void)!poll(&ready, 1, wait_ms > 1000 ? 1000 : (int)wait_ms); /* a signal: once more */
-    redis_client_turn(caller->client, now_ms());
+    redis_client_turn(caller->client, clock_monotonic_ms());
 }
 
 void redis_caller_turn(struct redis_caller *caller)
 {
-    redis_client_turn(caller->client, now_ms());
+    redis_client_turn(caller->client, clock_monotonic_ms());
 }
 
 bool redis_caller_is_ready(struct redis_caller *caller, uint32_t ms)
 {
-    const uint64_t until_ms = now_ms() + ms;
+    const uint64_t until_ms = clock_monotonic_ms() + ms;
     redis_caller_turn(caller);
-    while (!redis_client_is_whole(caller->client) && now_ms() < until_ms)
+    while (!redis_client_is_whole(caller->client) && clock_monotonic_ms() < until_ms)
         turn(caller, until_ms);
     return redis_client_is_whole(caller->client);
 }
@@ -87,14 +82,14 @@ bool redis_caller_is_ready(struct redis_caller *caller, uint32_t ms)
 static enum redis_answer sent(struct redis_caller *caller, struct span key, uint64_t tag,
     struct redis_words words, uint32_t ms)
 {
-    const uint64_t until_ms = now_ms() + ms;
+    const uint64_t until_ms = clock_monotonic_ms() + ms;
     for (;;) {
         const enum status status = redis_client_send(caller->client, key, tag, until_ms, words);
         if (status == STATUS_OK)
             return REDIS_ANSWER_OK;
         if (status == STATUS_BAD_INPUT)
             return REDIS_ANSWER_REFUSED;
-        if (now_ms() >= until_ms)
+        if (clock_monotonic_ms() >= until_ms)
             return REDIS_ANSWER_AWAY;
         turn(caller, until_ms);
     }
@@ -124,7 +119,7 @@ void redis_call_later(struct redis_caller *caller, struct span key, struct redis
 enum status redis_call_soon(
     struct redis_caller *caller, struct span key, struct redis_words words, uint32_t ms)
 {
-    return redis_client_send(caller->client, key, TAG_LATER, now_ms() + ms, words);
+    return redis_client_send(caller->client, key, TAG_LATER, clock_monotonic_ms() + ms, words);
 }
 
 enum redis_answer redis_call_wait(struct redis_caller *caller)

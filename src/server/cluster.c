@@ -93,8 +93,7 @@ static bool order_moved(void *context, ticket_number *ticket, user_id *user)
         cluster->drops->ops->turn(cluster->drops);
         return false;
     }
-    if (note.ticket != 0)
-        cluster->drops->ops->drop(cluster->drops, note.ticket);
+    cluster->drops->ops->drop(cluster->drops, note.ticket);
     *ticket = note.ticket;
     *user = note.user;
     return true;

@@ -7,11 +7,6 @@
 #include "worker/order_recent.h"
 #include "worker/webhooks.h"
 
-static uint64_t now_ms(void)
-{
-    return clock_monotonic_ns() / 1000000;
-}
-
 /* Whose order it is; 0: nobody's. A store that is away knows nothing: all edges are to look. */
 static user_id order_user(struct order_news *news, ticket_number ticket)
 {
@@ -28,20 +23,20 @@ void order_news_tell(void *context, ticket_number ticket, user_id user)
 {
     struct order_news *news = context;
     webhooks_look(news->webhooks);
-    order_recent_note(news->recent, ticket, now_ms());
+    order_recent_note(news->recent, ticket, clock_monotonic_ms());
     link_order_changed(news->link, ticket, user != 0 ? user : order_user(news, ticket));
 }
 
 void order_news_heard(struct order_news *news, ticket_number ticket, user_id user)
 {
     webhooks_look(news->webhooks);
-    order_recent_note(news->recent, ticket, now_ms());
+    order_recent_note(news->recent, ticket, clock_monotonic_ms());
     link_order_heard(news->link, ticket, user != 0 ? user : order_user(news, ticket));
 }
 
 void order_news_many(struct order_news *news)
 {
     webhooks_look(news->webhooks);
-    order_recent_note_all(news->recent, now_ms());
+    order_recent_note_all(news->recent, clock_monotonic_ms());
     link_many_changed(news->link);
 }

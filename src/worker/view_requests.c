@@ -14,19 +14,20 @@ bool view_request_cached(const struct order_views *views, struct job *job, uint6
 {
     struct order_cached cached;
     if (views->cache == NULL || job->kind != JOB_ORDER
-        || order_is_recent(views->recent, job->ticket, clock_monotonic_ns() / 1000000)
+        || order_is_recent(views->recent, job->ticket, clock_monotonic_ms())
         || !views->cache->ops->get(views->cache, job->ticket, &cached))
         return false;
     const uint64_t now_ms = clock_now_ms();
     if (cached.version < job->version_seen || cached.user != job->user
         || (cached.read_ms < now_ms && now_ms - cached.read_ms > age_max_ms))
         return false; /* the client knows better; the database says whose it is; it is too old */
+    if (cached.version == job->version_seen && job->may_wait) {
+        job->result = JOB_NOT_YET;
+        return true;
+    }
     struct text body = job_body(job);
     text_add(&body, cached.json);
-    if (cached.version == job->version_seen && job->may_wait)
-        job->result = JOB_NOT_YET;
-    else
-        job_reply_json(job, 200, &body);
+    job_reply_json(job, 200, &body);
     return true;
 }
 

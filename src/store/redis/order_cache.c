@@ -32,9 +32,6 @@ struct name {
 COUNTER(drops_lost, "stampede_order_views_drops_lost_total",
     "Order views in Redis that could not be dropped when their order changed.");
 
-#define TEXT_OF_NUMBER(x) TEXT_OF(x)
-#define TEXT_OF(x) #x
-
 /* KEYS: the order's. ARGV: the mark that the reader saw, version, time, user, view, expiry. */
 static const char put_script[] =
     "local m, v, a = unpack(redis.call('HMGET', KEYS[1], 'm', 'v', 'a')) "
@@ -48,13 +45,6 @@ static const char drop_script[] =
     "redis.call('HDEL', KEYS[1], 'v', 'a', 'u', 'j') "
     "redis.call('HSET', KEYS[1], 'm', t[1] .. string.format('%06d', t[2])) "
     "redis.call('PEXPIRE', KEYS[1], ARGV[1]) return 1";
-static const struct span keep_text = { TEXT_OF_NUMBER(3600000), sizeof TEXT_OF_NUMBER(3600000) - 1 };
-static_assert(ORDER_CACHE_KEEP_MS == 3600000, "keep_text");
-
-static uint64_t now_ms(void)
-{
-    return clock_monotonic_ns() / 1000000;
-}
 
 static struct redis_cache *of(struct order_cache *cache)
 {
@@ -112,7 +102,7 @@ static bool get(struct order_cache *base, ticket_number ticket, struct order_cac
     cache->asked = 0;
     cache->mark[0] = 0;
     cache->found = false;
-    if (now_ms() < cache->rest_until_ms)
+    if (clock_monotonic_ms() < cache->rest_until_ms)
         return false;
     const enum redis_answer answer = redis_call(cache->caller, key,
         REDIS_WORDS(SPAN("HMGET"), key, SPAN("m"), SPAN("v"), SPAN("a"), SPAN("u"), SPAN("j")),
@@ -120,7 +110,7 @@ static bool get(struct order_cache *base, ticket_number ticket, struct order_cac
     if (answer == REDIS_ANSWER_OK)
         cache->asked = ticket;
     else if (answer != REDIS_ANSWER_REFUSED) /* which is this key only: somebody else has written it */
-        cache->rest_until_ms = now_ms() + ORDER_CACHE_REST_MS;
+        cache->rest_until_ms = clock_monotonic_ms() + ORDER_CACHE_REST_MS;
     if (cache->found)
         *cached = cache->cached;
     return cache->found;
@@ -130,7 +120,7 @@ static void put(struct order_cache *base, ticket_number ticket, const struct ord
 {
     struct redis_cache *cache = of(base);
     struct name name;
-    char version[NUMBER_MAX], read[NUMBER_MAX], user[NUMBER_MAX];
+    char version[NUMBER_MAX], read[NUMBER_MAX], user[NUMBER_MAX], keep[NUMBER_MAX];
     struct text user_text = text_in(user, sizeof user);
     const struct span key = name_make(cache, ticket, &name);
     if (cache->asked != ticket || cached->json.size > ORDER_CACHE_JSON_MAX)
@@ -139,7 +129,7 @@ static void put(struct order_cache *base, ticket_number ticket, const struct ord
     (void)!redis_call_soon(cache->caller, key,
         REDIS_WORDS(SPAN("EVAL"), SPAN(put_script), SPAN("1"), key, span_from_string(cache->mark),
             number_write(version, cached->version), number_write(read, cached->read_ms),
-            text_span(&user_text), cached->json, keep_text),
+            text_span(&user_text), cached->json, number_write(keep, ORDER_CACHE_KEEP_MS)),
         ORDER_CACHE_SENT_MS); /* lost: it is read from the database again */
     redis_caller_turn(cache->caller);
     cache->asked = 0;
@@ -149,9 +139,14 @@ static void drop(struct order_cache *base, ticket_number ticket)
 {
     struct redis_cache *cache = of(base);
     struct name name;
+    char keep[NUMBER_MAX];
     const struct span key = name_make(cache, ticket, &name);
-    const enum status status = redis_call_soon(cache->caller, key,
-        REDIS_WORDS(SPAN("EVAL"), SPAN(drop_script), SPAN("1"), key, keep_text), ORDER_CACHE_SENT_MS);
+    enum status status = STATUS_NOT_FOUND;
+    if (ticket != 0)
+        status = redis_call_soon(cache->caller, key,
+            REDIS_WORDS(SPAN("EVAL"), SPAN(drop_script), SPAN("1"), key,
+                number_write(keep, ORDER_CACHE_KEEP_MS)),
+            ORDER_CACHE_SENT_MS);
     cache->unsent = true;
     if (status != STATUS_OK)
         metric_add(&drops_lost, 1);
@@ -160,7 +155,7 @@ static void drop(struct order_cache *base, ticket_number ticket)
 static void turn(struct order_cache *base)
 {
     struct redis_cache *cache = of(base);
-    const uint64_t now = now_ms();
+    const uint64_t now = clock_monotonic_ms();
     if (!cache->unsent && now < cache->turn_ms + ORDER_CACHE_TURN_MS)
         return;
     redis_caller_turn(cache->caller);
