@@ -42,6 +42,11 @@
     X(GET, VIEWER, READS, "/sales/#/users?after", sale_users_list) \
     X(POST, ADMIN, WRITES, "/sales/#/users", sale_users) \
     X(POST, ADMIN, WRITES, "/sales/#/users/remove", sale_users_remove) \
+    X(GET, VIEWER, READS, "/timetables", timetables_list) \
+    X(POST, ADMIN, WRITES, "/timetables", timetable_create) \
+    X(GET, VIEWER, READS, "/timetables/#", timetable_show) \
+    X(PATCH, ADMIN, WRITES, "/timetables/#", timetable_change) \
+    X(POST, OPERATOR, WRITES, "/timetables/#/days", timetable_day) \
     X(GET, VIEWER, READS, "/items?sale after", items_list) \
     X(POST, ADMIN, WRITES, "/items", item_create) \
     X(GET, VIEWER, READS, "/items/#", item_show) \

@@ -144,6 +144,8 @@ static void sale_take(struct reading *reading, const struct sale *row, const str
         .human_check = row->human_check,
         .drop_percent = row->drop_percent,
         .pace_per_s = row->pace_per_s,
+        .timetable = row->timetable,
+        .day_ms = row->day_ms,
         .gate = row->gate,
         .archived = row->archived,
         .title = span_of(bytes, title_bytes),

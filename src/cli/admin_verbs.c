@@ -2,6 +2,7 @@
 /* cli/admin_verbs.c: the table of verbs. It is the reference: parsing, help and requests
  * (admin_parse.c) all follow from it. */
 #include "cli/admin_parts.h"
+#include "cli/admin_verbs_sessions.h"
 #include "contract/types.h"
 
 #define NUMBER_OF(what) \
@@ -485,6 +486,7 @@ const struct admin_verb admin_verbs[] = {
         .help = "list messages to the shop",
         .options = { { "--state", "state", OPTION_TEXT, false, "waiting, delivered or failed" },
             { "--order", "order", OPTION_TEXT, false, "only those about this order" } } },
+    SESSION_VERBS,
     ACT("webhook replay", "webhooks/%/replay", "webhook", "send a message again, now"),
     { .name = "webhook replay-from",
         .method = "POST",

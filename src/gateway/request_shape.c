@@ -20,6 +20,7 @@ static const struct shape shapes[] = {
     { READ, "/time" },
     { READ, "/shop" },
     { READ, "/sales?after ended" },
+    { READ, "/sessions" },
     { READ, "/sales/#?after" },
     { "GET, HEAD, POST, OPTIONS", "/sales/#/room" },
     { READ, "/sales/#/draw" },

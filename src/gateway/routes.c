@@ -182,6 +182,8 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
         return public_shop(exchange);
     if (span_equal(path, SPAN("/sales")))
         return public_sales(exchange);
+    if (span_equal(path, SPAN("/sessions")))
+        return public_today(exchange);
     if (span_equal(path, SPAN("/orders")))
         return orders_list(exchange);
     if (span_equal(path, SPAN("/push")))

@@ -80,10 +80,13 @@ struct command preheat_command(const struct item *item)
     return command;
 }
 
-enum preheat_result item_preheat(struct errands *errands, const struct sale *sale,
-    const struct item *item, struct outcome *outcome)
+enum preheat_result item_preheat(struct order_store *store, struct errands *errands,
+    const struct sale *sale, struct item *item, struct outcome *outcome)
 {
-    enum status status = sale_ensure(errands, sale, outcome);
+    enum status status = item->preheated ? STATUS_OK : store->ops->item_draw(store, item);
+    if (status != STATUS_OK)
+        return PREHEAT_AWAY;
+    status = sale_ensure(errands, sale, outcome);
     if (status != STATUS_OK)
         return status == STATUS_UNKNOWN ? PREHEAT_UNKNOWN : PREHEAT_AWAY;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)

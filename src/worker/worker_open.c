@@ -37,6 +37,7 @@
 #include "worker/schedule.h"
 #include "worker/shared_changes.h"
 #include "worker/store_readers.h"
+#include "worker/timetables.h"
 #include "worker/unpaid_orders.h"
 #include "worker/view_readers.h"
 #include "worker/webhooks.h"
@@ -234,6 +235,12 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .switches = config->switches,
             .leadership = worker->leadership },
         &worker->tasks[TASK_ROOMS]);
+    timetables_open(arena,
+        &(struct timetables_config){ .store = config->store,
+            .errands = worker->errands,
+            .catalog = worker->catalog,
+            .board = config->inventory->board },
+        &worker->tasks[TASK_TIMETABLES]);
     schedule_open(arena,
         &(struct schedule_config){
             .store = config->store, .errands = worker->errands, .rooms = worker->rooms },
