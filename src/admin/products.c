@@ -147,8 +147,7 @@ void admin_product_create(struct admin *admin, struct job *job, uint32_t id)
     invariant(product != NULL);
     memcpy(product->currency, "CNY", 4);
     product->stock = STOCK_NONE;
-    if (product_body_read(admin, job, product, true)
-        && job_ok(job, product_put(admin, product))) {
+    if (product_body_read(admin, job, product, true) && job_ok(job, product_put(admin, product))) {
         product_reply(job, 201, product);
         admin_audit_write(admin, job, "product.create", "product %u %.200s", product->id, product->name);
     }
@@ -233,8 +232,8 @@ static void change_audit(
         admin_audit_write(admin, job, "product.change", "product %u images: now %.400s", after->id,
             after->images);
     if (before->stock != after->stock)
-        admin_audit_write(admin, job, "product.change", "product %u stock: %lld \u2192 %lld", after->id,
-            (long long)before->stock, (long long)after->stock);
+        admin_audit_write(admin, job, "product.change", "product %u stock: %lld \u2192 %lld",
+            after->id, (long long)before->stock, (long long)after->stock);
     if (before->list_price != after->list_price || strcmp(before->currency, after->currency) != 0)
         admin_audit_write(admin, job, "product.change", "product %u list_price: %llu %s \u2192 %llu %s",
             after->id, (unsigned long long)before->list_price, before->currency,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admin/timetables.c: sessions of the day: timetables, and the days of their calendar (contract/timetable.h). */
+/* admin/timetables.c: sessions of the day: timetables, and the days of their calendar
+ * (contract/timetable.h). */
 #include "admin/admin.h"
 #include "api/json_fields.h"
 #include "policy/timetable_rules.h"
@@ -35,8 +36,7 @@ static void timetable_members(const struct timetable *table, struct text *out)
     json_u64(out, "since_ms", table->since_ms);
 }
 
-static void day_json(
-    const struct timetable *table, const struct timetable_day *day, struct text *out)
+static void day_json(const struct timetable *table, const struct timetable_day *day, struct text *out)
 {
     const struct session_times times = timetable_times(table, day);
     char text[DAY_TEXT_BYTES];
@@ -61,8 +61,7 @@ static bool calendar_json(
     const uint32_t from = today < CALENDAR_BEFORE ? 0 : today - CALENDAR_BEFORE;
     uint32_t count = 0, at = 0;
     if (!job_ok(job,
-            tables(admin)->days(
-                admin->store, table->id, from, rows, sizeof rows / sizeof *rows, &count)))
+            tables(admin)->days(admin->store, table->id, from, rows, sizeof rows / sizeof *rows, &count)))
         return false;
     json_list_begin(out, "days");
     for (uint32_t number = from; number <= today + CALENDAR_AFTER; number++) {
@@ -78,8 +77,7 @@ static bool calendar_json(
     return true;
 }
 
-static void timetable_reply(
-    struct admin *admin, struct job *job, int status, const struct timetable *table)
+static void timetable_reply(struct admin *admin, struct job *job, int status, const struct timetable *table)
 {
     struct text body = job_body(job);
     json_object_begin(&body, NULL);
@@ -93,7 +91,8 @@ static void timetable_reply(
 /* [1,2,5]: Monday, Tuesday and Friday. NULL: taken; else what is wrong. */
 static const char *weekdays_take(json_t *list, struct timetable *table)
 {
-    static const char wrong[] = "weekdays must be a list of numbers from 1 (Monday) to 7 (Sunday), at least one.";
+    static const char wrong[] =
+        "weekdays must be a list of numbers from 1 (Monday) to 7 (Sunday), at least one.";
     size_t index;
     json_t *day;
     if (list == NULL)
@@ -121,13 +120,12 @@ static bool timetable_body_read(struct job *job, struct timetable *table, bool r
         { "model", FIELD_U32, &table->model, 1, UINT32_MAX, required, NULL },
         { "title", FIELD_TEXT, table->title, 1, NAME_BYTES_MAX, required, NULL },
         { "start", FIELD_TEXT, start, 5, 5, required, NULL },
-        { "duration_s", FIELD_U32, &table->duration_s, TIMETABLE_DURATION_MIN_S, TIMETABLE_DURATION_MAX_S,
-            required, NULL },
+        { "duration_s", FIELD_U32, &table->duration_s, TIMETABLE_DURATION_MIN_S,
+            TIMETABLE_DURATION_MAX_S, required, NULL },
         { "weekdays", FIELD_JSON, &weekdays, 0, 0, false, NULL },
         { "offset_min", FIELD_I32, &offset_min, -TIMETABLE_OFFSET_MAX_MIN, TIMETABLE_OFFSET_MAX_MIN,
             required, NULL },
-        { "ahead_s", FIELD_U32, &table->ahead_s, TIMETABLE_AHEAD_MIN_S, TIMETABLE_AHEAD_MAX_S, false,
-            NULL },
+        { "ahead_s", FIELD_U32, &table->ahead_s, TIMETABLE_AHEAD_MIN_S, TIMETABLE_AHEAD_MAX_S, false, NULL },
         { "active", FIELD_FLAG, &table->active, 0, 1, false, NULL },
     };
     json_t *object = job_body_object(job);
@@ -181,10 +179,11 @@ void admin_timetables_list(struct admin *admin, struct job *job, uint32_t id)
 
 void admin_timetable_create(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct timetable rows[TIMETABLES_MAX], table = { .weekdays = TIMETABLE_EVERY_DAY,
-        .ahead_s = TIMETABLE_AHEAD_STANDARD_S,
-        .active = true,
-        .since_ms = admin->now_ms };
+    struct timetable rows[TIMETABLES_MAX],
+        table = { .weekdays = TIMETABLE_EVERY_DAY,
+            .ahead_s = TIMETABLE_AHEAD_STANDARD_S,
+            .active = true,
+            .since_ms = admin->now_ms };
     uint32_t count = 0;
     (void)id;
     if (!timetable_body_read(job, &table, true) || !model_check(admin, job, table.model)
@@ -192,7 +191,8 @@ void admin_timetable_create(struct admin *admin, struct job *job, uint32_t id)
         return;
     if (count == TIMETABLES_MAX) {
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "There are 64 timetables, and no more are possible. Change one that is not needed.", SPAN_NONE);
+            "There are 64 timetables, and no more are possible. Change one that is not needed.",
+            SPAN_NONE);
         return;
     }
     if (!job_ok(job, tables(admin)->insert(admin->store, &table)))
@@ -222,9 +222,9 @@ void admin_timetable_change(struct admin *admin, struct job *job, uint32_t id)
         return;
     timetable_reply(admin, job, 200, &table);
     admin_audit_write(admin, job, "timetable.change",
-        "timetable %u model sale %u minute %u duration %u s weekdays %u offset %d active %u %.120s", table.id,
-        table.model, table.start_minute, table.duration_s, table.weekdays, table.offset_min, table.active,
-        table.title);
+        "timetable %u model sale %u minute %u duration %u s weekdays %u offset %d active %u %.120s",
+        table.id, table.model, table.start_minute, table.duration_s, table.weekdays,
+        table.offset_min, table.active, table.title);
 }
 
 struct day_wish {
@@ -279,8 +279,8 @@ void admin_timetable_day(struct admin *admin, struct job *job, uint32_t id)
         { "day", FIELD_TEXT, wish.day, 10, 10, true, NULL },
         { "skip", FIELD_FLAG, &wish.skip, 0, 1, false, &wish.skip_given },
         { "start", FIELD_TEXT, wish.start, 5, 5, false, &start },
-        { "duration_s", FIELD_U32, &wish.duration_s, TIMETABLE_DURATION_MIN_S, TIMETABLE_DURATION_MAX_S,
-            false, &duration },
+        { "duration_s", FIELD_U32, &wish.duration_s, TIMETABLE_DURATION_MIN_S,
+            TIMETABLE_DURATION_MAX_S, false, &duration },
     };
     if (!timetable_read(admin, job, id, &table)
         || !job_fields_read(job, fields, sizeof fields / sizeof *fields))
@@ -297,6 +297,6 @@ void admin_timetable_day(struct admin *admin, struct job *job, uint32_t id)
     if (!job_ok(job, status))
         return;
     timetable_reply(admin, job, 200, &table);
-    admin_audit_write(admin, job, wish.skip ? "session.skip" : "session.edit", "timetable %u day %s",
-        table.id, wish.day);
+    admin_audit_write(admin, job, wish.skip ? "session.skip" : "session.edit",
+        "timetable %u day %s", table.id, wish.day);
 }

@@ -39,8 +39,9 @@ struct catalog_item {
     bool deduct_on_payment;
     uint32_t limit_per_user; /* 0: none */
     uint64_t flash_price;
-    struct span head; /* members before the product's */
-    struct span tail; /* members behind them, up to deduct */
+    struct span head;   /* members before the product's */
+    struct span tail;   /* members behind them, up to deduct */
+    struct span offers; /* ,"offers":{…}: when it is sold out; empty: nothing */
 };
 struct catalog_sale {
     sale_id id;

@@ -9,7 +9,8 @@ static bool is_today(const struct catalog_sale *sale, uint64_t now_ms)
 }
 
 /* by_end has the latest end first; before a day that has not ended nothing is today's. */
-static uint32_t today_find(const struct catalog *catalog, uint64_t now_ms, sale_id found[CATALOG_SESSIONS_MAX])
+static uint32_t today_find(
+    const struct catalog *catalog, uint64_t now_ms, sale_id found[CATALOG_SESSIONS_MAX])
 {
     const struct catalog_lists *lists = catalog->lists;
     uint32_t count = 0;

@@ -53,6 +53,7 @@
 #define PRODUCT_ABOUT \
     { "--description", "description", OPTION_TEXT, false, "a description" }, \
         { "--image", "images", OPTION_TEXTS, false, "address of a picture; can be repeated" }, \
+        { "--stock", "stock", OPTION_NUMBER, false, "units that items take when they are preheated" }, \
         TEXTS("\"name\":\"Kettle\",\"description\":\"Steel\"")
 
 /* Something that is done to one thing, known by its number. */
@@ -487,6 +488,7 @@ const struct admin_verb admin_verbs[] = {
         .options = { { "--state", "state", OPTION_TEXT, false, "waiting, delivered or failed" },
             { "--order", "order", OPTION_TEXT, false, "only those about this order" } } },
     SESSION_VERBS,
+    PRESALE_VERBS,
     ACT("webhook replay", "webhooks/%/replay", "webhook", "send a message again, now"),
     { .name = "webhook replay-from",
         .method = "POST",

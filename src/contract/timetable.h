@@ -58,8 +58,8 @@ struct timetable_store_ops {
     enum status (*insert)(struct order_store *, struct timetable *); /* fills the id */
     enum status (*update)(struct order_store *, const struct timetable *);
     /* Rows of days from `from` on, ascending. */
-    enum status (*days)(struct order_store *, uint32_t timetable, uint32_t from, struct timetable_day *,
-        uint32_t max, uint32_t *count);
+    enum status (*days)(struct order_store *, uint32_t timetable, uint32_t from,
+        struct timetable_day *, uint32_t max, uint32_t *count);
     /* Planned, skipped or missed. STATUS_CONFLICT: its sale is made, and nothing has changed. */
     enum status (*day_put)(struct order_store *, const struct timetable_day *);
     /* One transaction: the sale, its items, the row of the day, the audit entry. Fills the ids.

@@ -33,6 +33,7 @@ static const struct shape shapes[] = {
     { WRITE, "/items/#/buy" },
     { WRITE, "/items/#/intent" },
     { "GET, HEAD, POST, DELETE, OPTIONS", "/items/#/waitlist" },
+    { "GET, HEAD, POST, DELETE, OPTIONS", "/items/#/presale" },
     { READ, "/orders" },
     { READ, "/orders/@?wait version" },
     { WRITE, "/orders/@/cancel" },

@@ -13,19 +13,16 @@ uint32_t timetable_day_at(const struct timetable *timetable, uint64_t ms)
 
 struct timetable_day timetable_day_plain(const struct timetable *timetable, uint32_t day)
 {
-    return (struct timetable_day){ .timetable = timetable->id,
-        .day = day,
-        .state = DAY_PLANNED,
-        .start_minute = MINUTE_OF_TIMETABLE };
+    return (struct timetable_day){
+        .timetable = timetable->id, .day = day, .state = DAY_PLANNED, .start_minute = MINUTE_OF_TIMETABLE
+    };
 }
 
 struct session_times timetable_times(const struct timetable *timetable, const struct timetable_day *day)
 {
-    const uint32_t minute =
-        day->start_minute < DAY_MINUTES ? day->start_minute : timetable->start_minute;
+    const uint32_t minute = day->start_minute < DAY_MINUTES ? day->start_minute : timetable->start_minute;
     const uint32_t duration_s = day->duration_s != 0 ? day->duration_s : timetable->duration_s;
-    const int64_t day_ms =
-        (int64_t)(day->day * DAY_MS) - (int64_t)timetable->offset_min * MINUTE_MS;
+    const int64_t day_ms = (int64_t)(day->day * DAY_MS) - (int64_t)timetable->offset_min * MINUTE_MS;
     struct session_times times = { .day_ms = day_ms < 0 ? 0 : (uint64_t)day_ms };
     times.start_ms = times.day_ms + (uint64_t)minute * MINUTE_MS;
     times.end_ms = times.start_ms + (uint64_t)duration_s * 1000;
@@ -50,8 +47,7 @@ enum session_step timetable_step(
     const struct session_times times = timetable_times(timetable, day);
     if (day->state != DAY_PLANNED)
         return SESSION_DECIDED;
-    if (!is_edited(day)
-        && (!is_weekday(timetable, day->day) || times.start_ms < timetable->since_ms))
+    if (!is_edited(day) && (!is_weekday(timetable, day->day) || times.start_ms < timetable->since_ms))
         return SESSION_NOT_HELD;
     if (now_ms >= times.end_ms)
         return SESSION_MISSED;

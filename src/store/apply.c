@@ -263,7 +263,10 @@ static enum status apply_reserve(struct store_batch *batch, const struct queue_r
     const enum status status = store_order_write(batch, &ticket, reject);
     if (status != STATUS_OK || (reserve->flags & RESERVE_OFFER) == 0)
         return status;
-    return store_waitlist_offer(batch, reserve->key, reserve->user, ticket.ticket);
+    const enum status offered = store_waitlist_offer(batch, reserve->key, reserve->user, ticket.ticket);
+    return offered != STATUS_OK
+        ? offered
+        : store_booking_deposit(batch, reserve->key, reserve->user, ticket.ticket);
 }
 
 static enum status apply_control(struct store_batch *batch, const struct queue_record *record)

@@ -148,7 +148,8 @@ extern const struct sql_columns store_order_columns;
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety," \
     " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment," \
-    " (SELECT currency FROM products WHERE products.id = items.product), pooled"
+    " (SELECT currency FROM products WHERE products.id = items.product), pooled," \
+    " when_sold_out, substitutes, presale_item, presale_cap, deposit_item, balance_ms"
 extern const struct sql_columns store_item_columns;
 
 /* apply.c */
@@ -322,6 +323,12 @@ MUST_CHECK enum status store_outbox_put(
 /* waitlist.c */
 extern const char store_timetable_tables[];
 extern const struct timetable_store_ops store_timetable_ops;
+extern const char store_booking_tables[];
+extern const struct booking_store_ops store_booking_ops;
+MUST_CHECK enum status store_booking_deposit(struct store_batch *, uint64_t key, user_id, ticket_number);
+/* A new place at the end of the line; within a transaction. */
+struct waitlist_place;
+MUST_CHECK enum status store_waitlist_put(struct store *, struct waitlist_place *);
 extern const char store_waitlist_tables[];
 extern const struct waitlist_store_ops store_waitlist_ops;
 /* Names those of the line who are to be served from the return of this ticket; its order is in. */
@@ -385,11 +392,12 @@ enum status store_live_units(struct order_store *, item_id, uint64_t *units);
 /* corrections.c */
 enum status store_product_update(struct order_store *, const struct product *);
 enum status store_item_update(struct order_store *, const struct item *, bool stock);
+enum status store_item_offer(struct order_store *, item_id, const struct sold_out_offer *);
 enum status store_product_stock(struct order_store *, uint32_t id, int64_t stock);
 /* pool.c */
 enum status store_item_draw(struct order_store *, struct item *);
-enum status store_items_pooled(struct order_store *, item_id after, uint64_t from_ms, uint64_t to_ms,
-    struct item *, uint32_t max, uint32_t *count);
+enum status store_items_pooled(struct order_store *, item_id after, uint64_t from_ms,
+    uint64_t to_ms, struct item *, uint32_t max, uint32_t *count);
 /* Units that an ADJUST has taken from an item go back to its product's stock, if they came from there. */
 MUST_CHECK enum status store_pool_return(struct store_batch *, item_id, int64_t units);
 enum status store_item_remove(struct order_store *, item_id);

@@ -14,9 +14,9 @@ enum status store_product_stock(struct order_store *handle, uint32_t id, int64_t
 
 static enum status draw_write(struct store *store, const struct item *item, uint32_t taken)
 {
-    enum status status = sql_do_one(store,
-        "UPDATE products SET stock = stock - ?2 WHERE id = ?1 AND stock >= ?2",
-        VALUES(U64(item->product), U64(taken)), STATUS_CONFLICT);
+    enum status status =
+        sql_do_one(store, "UPDATE products SET stock = stock - ?2 WHERE id = ?1 AND stock >= ?2",
+            VALUES(U64(item->product), U64(taken)), STATUS_CONFLICT);
     if (status == STATUS_OK)
         status = sql_do_one(store,
             "UPDATE items SET total = ?2, locked = ?3, safety = ?4, channel_0 = ?5, channel_1 = ?6,"

@@ -86,6 +86,13 @@ static const char tables_core[] =
     "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of price, limit, time to pay */
     "  buyers_listed INTEGER NOT NULL DEFAULT 0 CHECK(buyers_listed IN (0, 1)),"
     "  pooled INTEGER NOT NULL DEFAULT 0 CHECK(pooled IN (0, 1)),"
+    "  when_sold_out INTEGER NOT NULL DEFAULT 0 CHECK(when_sold_out BETWEEN 0 AND 3),"
+    "  substitutes TEXT NOT NULL DEFAULT '',"
+    "  presale_item INTEGER NOT NULL DEFAULT 0,"
+    "  presale_cap INTEGER NOT NULL DEFAULT 0,"
+    "  deposit_item INTEGER NOT NULL DEFAULT 0,"
+    "  balance_ms INTEGER NOT NULL DEFAULT 0,"
+    "  booked INTEGER NOT NULL DEFAULT 0 CHECK(booked >= 0),"
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
@@ -177,8 +184,8 @@ static const char tables_orders[] =
 /* Each stands in the file that writes it. */
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
-    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
-    store_admin_tables, store_customers_tables, store_cluster_tables, store_timetable_tables, NULL };
+    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables, store_admin_tables,
+    store_customers_tables, store_cluster_tables, store_timetable_tables, store_booking_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -262,6 +269,13 @@ static const char timetable_days_17[] =
     " start_minute INTEGER NOT NULL CHECK(start_minute BETWEEN 0 AND 1440),"
     " duration_s INTEGER NOT NULL CHECK(duration_s >= 0),"
     " sale INTEGER NOT NULL CHECK((sale <> 0) = (state = 1)), PRIMARY KEY(timetable, day)) STRICT";
+static const char bookings_17[] =
+    "CREATE TABLE bookings(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " item INTEGER NOT NULL REFERENCES items(id), user_id INTEGER NOT NULL,"
+    " quantity INTEGER NOT NULL CHECK(quantity > 0), booked_ms INTEGER NOT NULL,"
+    " state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 5),"
+    " has_deposit INTEGER NOT NULL CHECK(has_deposit IN (0, 1)),"
+    " deposit INTEGER NOT NULL, place INTEGER NOT NULL) STRICT";
 static const char *const step_17[] = {
     "ALTER TABLE products ADD COLUMN stock INTEGER NOT NULL DEFAULT -1 CHECK(stock >= -1)",
     "ALTER TABLE sales ADD COLUMN timetable INTEGER NOT NULL DEFAULT 0",
@@ -269,6 +283,17 @@ static const char *const step_17[] = {
     "ALTER TABLE items ADD COLUMN pooled INTEGER NOT NULL DEFAULT 0 CHECK(pooled IN (0, 1))",
     timetables_17,
     timetable_days_17,
+    "ALTER TABLE items ADD COLUMN when_sold_out INTEGER NOT NULL DEFAULT 0 CHECK(when_sold_out "
+    "BETWEEN 0 AND 3)",
+    "ALTER TABLE items ADD COLUMN substitutes TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE items ADD COLUMN presale_item INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN presale_cap INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN deposit_item INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN balance_ms INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN booked INTEGER NOT NULL DEFAULT 0 CHECK(booked >= 0)",
+    bookings_17,
+    "CREATE INDEX bookings_of_user ON bookings(item, user_id, id)",
+    "CREATE INDEX bookings_open ON bookings(id){state, id} WHERE state < 3",
     NULL,
 };
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,

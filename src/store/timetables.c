@@ -44,9 +44,8 @@ static const struct sql_columns day_columns = COLUMNS(timetable_day, FIELD(timet
 static enum status timetable_list(
     struct order_store *handle, struct timetable *rows, uint32_t max, uint32_t *count)
 {
-    return sql_rows(store_of(handle),
-        "SELECT " TIMETABLE_COLUMNS " FROM timetables ORDER BY id LIMIT ?1", VALUES(U64(max)),
-        &timetable_columns, PAGE(rows, max, count));
+    return sql_rows(store_of(handle), "SELECT " TIMETABLE_COLUMNS " FROM timetables ORDER BY id LIMIT ?1",
+        VALUES(U64(max)), &timetable_columns, PAGE(rows, max, count));
 }
 
 static enum status timetable_get(struct order_store *handle, uint32_t id, struct timetable *row)

@@ -27,6 +27,11 @@ void public_waitlist_join(struct worker *worker, struct job *job, uint32_t id);
 void public_waitlist_show(struct worker *worker, struct job *job, uint32_t id);
 void public_waitlist_leave(struct worker *worker, struct job *job, uint32_t id);
 
+/* presale_requests.c */
+void public_presale_book(struct worker *worker, struct job *job, uint32_t id);
+void public_presale_show(struct worker *worker, struct job *job, uint32_t id);
+void public_presale_leave(struct worker *worker, struct job *job, uint32_t id);
+
 /* order_requests.c */
 void public_order_cancel(struct worker *worker, struct job *job, uint32_t id);
 

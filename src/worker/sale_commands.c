@@ -2,6 +2,7 @@
 #include "worker/sale_commands.h"
 
 #include "base/span.h"
+#include "contract/admin_store.h"
 #include "contract/command.h"
 #include "contract/currency.h"
 #include "contract/order_store.h"
@@ -80,10 +81,21 @@ struct command preheat_command(const struct item *item)
     return command;
 }
 
+/* What is taken from the product's stock is kept before the inventory is asked, also in a request of an
+ * administrator: the second time nothing is taken. */
+static enum status item_draw(struct order_store *store, struct item *item)
+{
+    if (item->preheated)
+        return STATUS_OK;
+    const bool together = store->ops->admin->pause(store);
+    const enum status status = store->ops->item_draw(store, item);
+    return status == STATUS_OK && together ? store->ops->admin->begin(store) : status;
+}
+
 enum preheat_result item_preheat(struct order_store *store, struct errands *errands,
     const struct sale *sale, struct item *item, struct outcome *outcome)
 {
-    enum status status = item->preheated ? STATUS_OK : store->ops->item_draw(store, item);
+    enum status status = item_draw(store, item);
     if (status != STATUS_OK)
         return PREHEAT_AWAY;
     status = sale_ensure(errands, sale, outcome);

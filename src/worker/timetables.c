@@ -35,7 +35,8 @@ struct timetables {
 };
 
 /* The model as it is now. False: said why in the log; the session is tried again. */
-static bool model_read(struct timetables *self, const struct timetable *table, struct sale *sale, uint32_t *count)
+static bool model_read(
+    struct timetables *self, const struct timetable *table, struct sale *sale, uint32_t *count)
 {
     struct order_store *store = self->config.store;
     enum status status = store->ops->sale_get(store, table->model, sale);
@@ -44,13 +45,13 @@ static bool model_read(struct timetables *self, const struct timetable *table, s
     if (status == STATUS_OK && *count > 0)
         return true;
     if (status == STATUS_OK)
-        log_error("worker", "timetable %u makes no session: sale %u, its model, has no items", table->id,
-            table->model);
+        log_error("worker", "timetable %u makes no session: sale %u, its model, has no items",
+            table->id, table->model);
     return false;
 }
 
-static void day_tell(struct timetables *self, const struct timetable *table, const struct timetable_day *day,
-    const char *what)
+static void day_tell(struct timetables *self, const struct timetable *table,
+    const struct timetable_day *day, const char *what)
 {
     char text[DAY_TEXT_BYTES];
     (void)self;
@@ -71,8 +72,10 @@ static void session_make(struct timetables *self, const struct timetable *table,
         return;
     for (uint32_t i = 0; i < count; i++) {
         if (!item_renew(&self->items[i])) {
-            log_error("worker", "timetable %u makes no session: an item of sale %u has too few units for "
-                "its channels", table->id, table->model);
+            log_error("worker",
+                "timetable %u makes no session: an item of sale %u has too few units for "
+                "its channels",
+                table->id, table->model);
             return;
         }
     }
@@ -170,8 +173,8 @@ static void pools_look(struct timetables *self, uint64_t now_ms)
     struct item rows[POOL_ROWS];
     uint32_t count = POOL_ROWS;
     for (item_id after = 0; count == POOL_ROWS;) {
-        if (store->ops->items_pooled(store, after, now_ms < past_ms ? 0 : now_ms - past_ms, now_ms, rows,
-                POOL_ROWS, &count)
+        if (store->ops->items_pooled(store, after, now_ms < past_ms ? 0 : now_ms - past_ms, now_ms,
+                rows, POOL_ROWS, &count)
             != STATUS_OK)
             return;
         for (uint32_t i = 0; i < count; i++) {

@@ -126,6 +126,14 @@ void public_waitlist_join(struct worker *worker, struct job *job, uint32_t id)
         job_reply_status(job, status);
         return;
     }
+    struct item item;
+    if (!job_ok(job, store->ops->item_get(store, id, &item)))
+        return;
+    if (item.offer.kind == SOLD_OUT_PRESALE) { /* its cap and its deposit count */
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "This item takes bookings: POST /v1/items/{item}/presale.", SPAN_NONE);
+        return;
+    }
     if (!join_check(worker, job, id, &view, place.quantity))
         return;
     status = line(worker)->join(

@@ -131,14 +131,14 @@ def bad_timetables_are_refused_and_change_nothing():
     count = len(server.admin_ok("GET", "/timetables")["timetables"])
     for wrong in ({"start": "24:00"}, {"start": "8:00"}, {"duration_s": 59}, {"weekdays": []}, {"weekdays": [8]},
                   {"offset_min": 841}, {"ahead_s": 1}, {"title": ""}, {"other": 1}):
-        problem(server.admin("POST", "/timetables", {**good, **wrong}), 400, "bad-value")
+        problem(server.admin("POST", "/timetables", {**good, **wrong}), 422, "bad-value")
     problem(server.admin("POST", "/timetables", {**good, "model": empty}), 409, "conflict")
     problem(server.admin("POST", "/timetables", {**good, "model": 9999}), 404, "unknown-sale")
     equal(server.admin("POST", "/timetables", good, "operator").status, 403)
     equal(len(server.admin_ok("GET", "/timetables")["timetables"]), count)
     table = server.admin_ok("POST", "/timetables", {**good, "ahead_s": 120})["id"]
     for wrong in ({"day": "2026-02-30", "skip": True}, {"day": "2001-01-01", "skip": True}, {"day": "2099-01-01"}):
-        problem(server.admin("POST", f"/timetables/{table}/days", wrong), 400, "bad-value")
+        problem(server.admin("POST", f"/timetables/{table}/days", wrong), 422, "bad-value")
     server.admin_ok("PATCH", f"/timetables/{table}", {"active": False})
 
 

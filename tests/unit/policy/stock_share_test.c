@@ -27,9 +27,7 @@ static void an_item_gets_what_it_wants_or_what_there_is(void **state)
 
 static void the_web_channel_is_shortened_first_and_locked_units_last(void **state)
 {
-    const struct item full = {
-        .total = 10, .locked = 1, .safety = 2, .channel_units = { 3, 2, 2 }
-    };
+    const struct item full = { .total = 10, .locked = 1, .safety = 2, .channel_units = { 3, 2, 2 } };
     struct item item = full;
     (void)state;
     assert_int_equal(stock_share(&item, 8), 8);
@@ -58,7 +56,8 @@ static void units_always_add_up_and_never_pass_the_stock(void **state)
             seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
             random[k] = (uint32_t)(seed >> 33) % 20;
         }
-        struct item item = { .locked = random[0], .safety = random[1],
+        struct item item = { .locked = random[0],
+            .safety = random[1],
             .channel_units = { random[2], random[3], 0, 0, 0, 0, 0, random[4] } };
         item.total = (uint32_t)places(&item);
         const uint32_t wanted = item.total, stock = random[5] * 4;

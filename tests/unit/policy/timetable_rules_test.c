@@ -95,9 +95,11 @@ static void what_is_decided_stays_decided(void **state)
 
 static void dates_and_times_of_day_are_read_strictly_and_written_back(void **state)
 {
-    static const char *const days[] = { "1970-01-01", "2000-02-29", "2024-02-29", "2026-11-11", "2026-12-31" };
+    static const char *const days[] = { "1970-01-01", "2000-02-29", "2024-02-29", "2026-11-11",
+        "2026-12-31" };
     static const char *const wrong[] = { "", "2026-11-1", "2026-02-29", "2100-02-29", "2026-13-01",
-        "2026-00-10", "2026-11-00", "2026-11-31", "1969-12-31", "2026/11/11", "2026-11-11 ", "20261111--" };
+        "2026-00-10", "2026-11-00", "2026-11-31", "1969-12-31", "2026/11/11", "2026-11-11 ",
+        "20261111--" };
     char text[DAY_TEXT_BYTES], minute_text[MINUTE_TEXT_BYTES];
     uint32_t day, minute;
     (void)state;
