@@ -72,25 +72,16 @@ static enum status line_put(
     return status;
 }
 
-static enum status book_make(
-    struct order_store *handle, struct booking *booking, uint32_t cap, uint8_t *answer)
+struct book_work {
+    struct order_store *handle;
+    struct booking wanted, *booking;
+    uint32_t cap;
+    uint8_t *answer;
+};
+
+static enum status book_put(struct store *store, struct booking *booking)
 {
-    struct store *store = store_of(handle);
-    struct booking old = { 0 };
-    uint64_t booked = 0;
-    enum status status = store_item_lock(store, booking->item);
-    if (status == STATUS_OK)
-        status = booking_get(handle, booking->item, booking->user, &old);
-    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
-        status = sql_number(
-            store, "SELECT booked FROM items WHERE id = ?1", VALUES(U64(booking->item)), &booked);
-    if (status != STATUS_OK)
-        return status;
-    *answer = (uint8_t)book_decide((enum booking_state)old.state, booked, cap);
-    if (*answer == BOOK_THERE)
-        *booking = old;
-    if (*answer != BOOK_DONE)
-        return STATUS_OK;
+    enum status status = STATUS_OK;
     booking->state = booking->has_deposit ? BOOKING_DUE : BOOKING_PLACED;
     booking->place_state = booking->has_deposit ? PLACE_NONE : PLACE_WAITING;
     if (!booking->has_deposit)
@@ -106,21 +97,31 @@ static enum status book_make(
     return status == STATUS_OK ? counter_add(store, booking->item, 1) : status;
 }
 
+static enum status book_make(struct store *store, void *context)
+{
+    const struct book_work *work = context;
+    struct booking *booking = work->booking, old = { 0 };
+    uint64_t booked = 0;
+    *booking = work->wanted;
+    enum status status = store_item_lock(store, booking->item);
+    if (status == STATUS_OK)
+        status = booking_get(work->handle, booking->item, booking->user, &old);
+    if (status == STATUS_OK || status == STATUS_NOT_FOUND)
+        status = sql_number(
+            store, "SELECT booked FROM items WHERE id = ?1", VALUES(U64(booking->item)), &booked);
+    if (status != STATUS_OK)
+        return status;
+    *work->answer = (uint8_t)book_decide((enum booking_state)old.state, booked, work->cap);
+    if (*work->answer == BOOK_THERE)
+        *booking = old;
+    return *work->answer == BOOK_DONE ? book_put(store, booking) : STATUS_OK;
+}
+
 static enum status booking_book(
     struct order_store *handle, struct booking *booking, uint32_t cap, uint8_t *answer)
 {
-    struct store *store = store_of(handle);
-    const struct booking wanted = *booking;
-    struct store_tries tries = { .repeatable = true };
-    enum status status;
-    STORE_TRIES (store, &tries, &status) {
-        *booking = wanted;
-        status = store_begin(store);
-        if (status == STATUS_OK)
-            status = book_make(handle, booking, cap, answer);
-        status = store_end(store, status);
-    }
-    return status;
+    struct book_work work = { handle, *booking, booking, cap, answer };
+    return store_transact(store_of(handle), true, book_make, &work);
 }
 
 static enum status booking_list(struct order_store *handle, item_id item, bool open_only,
@@ -138,55 +139,50 @@ static enum status booking_list(struct order_store *handle, item_id item, bool o
         &booking_columns, PAGE(rows, max, count));
 }
 
-static enum status place_make(struct store *store, const struct booking *booking, uint64_t now_ms)
+/* What becomes of a booking: in line at now_ms, or over. */
+struct booking_turn {
+    const struct booking *booking;
+    uint64_t now_ms;
+    enum booking_state to;
+};
+
+static enum status place_make(struct store *store, void *context)
 {
+    const struct booking_turn *turn = context;
     uint64_t place = 0;
-    enum status status = store_item_lock(store, booking->item);
+    enum status status = store_item_lock(store, turn->booking->item);
     if (status == STATUS_OK)
-        status = line_put(store, booking, now_ms, &place);
-    return status != STATUS_OK
-        ? status
-        : sql_do_one(store, "UPDATE bookings SET state = 2, place = ?2 WHERE id = ?1 AND state = 1",
-            VALUES(U64(booking->id), U64(place)), STATUS_CONFLICT);
+        status = line_put(store, turn->booking, turn->now_ms, &place);
+    if (status == STATUS_OK)
+        status = sql_do_one(store, "UPDATE bookings SET state = 2, place = ?2 WHERE id = ?1 AND state = 1",
+            VALUES(U64(turn->booking->id), U64(place)), STATUS_CONFLICT);
+    return status;
 }
 
 static enum status booking_place(struct order_store *handle, const struct booking *booking, uint64_t now_ms)
 {
-    struct store *store = store_of(handle);
-    struct store_tries tries = { 0 };
-    enum status status;
-    STORE_TRIES (store, &tries, &status) {
-        status = store_begin(store);
-        if (status == STATUS_OK)
-            status = place_make(store, booking, now_ms);
-        status = store_end(store, status);
-    }
-    return status;
+    struct booking_turn turn = { booking, now_ms, BOOKING_PLACED };
+    return store_transact(store_of(handle), false, place_make, &turn);
 }
 
 /* What was bought still counts toward the cap. */
-static enum status finish_make(struct store *store, const struct booking *booking, enum booking_state to)
+static enum status finish_make(struct store *store, void *context)
 {
-    enum status status = store_item_lock(store, booking->item);
+    const struct booking_turn *turn = context;
+    enum status status = store_item_lock(store, turn->booking->item);
     if (status == STATUS_OK)
         status = sql_do_one(store, "UPDATE bookings SET state = ?2 WHERE id = ?1 AND state < 3",
-            VALUES(U64(booking->id), U64(to)), STATUS_CONFLICT);
-    return status == STATUS_OK && to != BOOKING_BOUGHT ? counter_add(store, booking->item, -1) : status;
+            VALUES(U64(turn->booking->id), U64(turn->to)), STATUS_CONFLICT);
+    return status == STATUS_OK && turn->to != BOOKING_BOUGHT
+        ? counter_add(store, turn->booking->item, -1)
+        : status;
 }
 
 static enum status booking_finish(
     struct order_store *handle, const struct booking *booking, enum booking_state to)
 {
-    struct store *store = store_of(handle);
-    struct store_tries tries = { 0 };
-    enum status status;
-    STORE_TRIES (store, &tries, &status) {
-        status = store_begin(store);
-        if (status == STATUS_OK)
-            status = finish_make(store, booking, to);
-        status = store_end(store, status);
-    }
-    return status;
+    struct booking_turn turn = { booking, 0, to };
+    return store_transact(store_of(handle), false, finish_make, &turn);
 }
 
 static const struct sql_columns purchase_columns = COLUMNS(purchase_line, FIELD(purchase_line, item),

@@ -277,18 +277,25 @@ enum status store_sale_and_items(
     return status;
 }
 
+struct sale_work {
+    struct order_store *handle;
+    struct sale *sale;
+    struct item *items;
+    uint32_t count;
+};
+
+static enum status sale_and_items(struct store *store, void *context)
+{
+    const struct sale_work *work = context;
+    (void)store;
+    return store_sale_and_items(work->handle, work->sale, work->items, work->count);
+}
+
 enum status store_sale_insert_with_items(
     struct order_store *handle, struct sale *sale, struct item *items, uint32_t count)
 {
-    struct store_tries tries = { 0 };
-    enum status status;
-    STORE_TRIES (store_of(handle), &tries, &status) {
-        status = store_begin(store_of(handle));
-        if (status == STATUS_OK)
-            status = store_sale_and_items(handle, sale, items, count);
-        status = store_end(store_of(handle), status);
-    }
-    return status;
+    struct sale_work work = { handle, sale, items, count };
+    return store_transact(store_of(handle), false, sale_and_items, &work);
 }
 
 enum status store_items(struct order_store *handle, sale_id sale, item_id after, struct item *items,

@@ -78,6 +78,9 @@ MUST_CHECK bool store_again(struct store *, struct store_tries *, enum status *s
 #define STORE_TRIES(store, tries, status) \
     for (bool is_first_try = true; is_first_try || store_again(store, tries, status); \
          is_first_try = false)
+/* One transaction, made again as above: `work` within it. */
+typedef enum status store_work(struct store *, void *context);
+MUST_CHECK enum status store_transact(struct store *, bool repeatable, store_work *work, void *context);
 /* All rows of a list in one transaction, each by `write`; `with` is for that, too. */
 typedef enum status store_row_write(struct store *, const void *rows, uint32_t index, uint64_t with);
 MUST_CHECK enum status store_rows_write(

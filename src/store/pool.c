@@ -29,13 +29,13 @@ static enum status draw_write(struct store *store, const struct item *item, uint
     return status == STATUS_CONFLICT ? store_conflict(store) : status;
 }
 
-static enum status draw_make(struct order_store *handle, struct item *item)
+static enum status draw_make(struct store *store, void *context)
 {
-    struct store *store = store_of(handle);
+    struct item *item = context;
     uint64_t stock = 0;
     enum status status = store_item_lock(store, item->id);
     if (status == STATUS_OK)
-        status = store_item_get(handle, item->id, item);
+        status = store_item_get(&store->store, item->id, item);
     if (status == STATUS_OK)
         status = sql_number(
             store, "SELECT stock FROM products WHERE id = ?1", VALUES(U64(item->product)), &stock);
@@ -50,16 +50,7 @@ static enum status draw_make(struct order_store *handle, struct item *item)
 
 enum status store_item_draw(struct order_store *handle, struct item *item)
 {
-    struct store *store = store_of(handle);
-    struct store_tries tries = { .repeatable = true };
-    enum status status;
-    STORE_TRIES (store, &tries, &status) {
-        status = store_begin(store);
-        if (status == STATUS_OK)
-            status = draw_make(handle, item);
-        status = store_end(store, status);
-    }
-    return status;
+    return store_transact(store_of(handle), true, draw_make, item);
 }
 
 enum status store_items_pooled(struct order_store *handle, item_id after, uint64_t from_ms,

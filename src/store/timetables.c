@@ -97,45 +97,50 @@ static enum status day_ensure(struct store *store, const struct timetable_day *d
         VALUES(U64(day->timetable), U64(day->day), U64(day->start_minute), U64(day->duration_s)));
 }
 
-static enum status day_put_try(struct store *store, const struct timetable_day *day)
+static enum status day_write(struct store *store, void *context)
 {
-    enum status status = store_begin(store);
-    if (status == STATUS_OK)
-        status = day_ensure(store, day);
-    if (status == STATUS_OK)
-        status = sql_do_one(store,
+    const struct timetable_day *day = context;
+    const enum status status = day_ensure(store, day);
+    return status != STATUS_OK
+        ? status
+        : sql_do_one(store,
             "UPDATE timetable_days SET state = ?3, start_minute = ?4, duration_s = ?5"
             " WHERE timetable = ?1 AND day = ?2 AND state <> 1",
             VALUES(U64(day->timetable), U64(day->day), U64(day->state), U64(day->start_minute),
                 U64(day->duration_s)),
             STATUS_CONFLICT);
-    return store_end(store, status);
 }
 
 static enum status timetable_day_put(struct order_store *handle, const struct timetable_day *day)
 {
-    struct store_tries tries = { .repeatable = true };
-    enum status status;
-    STORE_TRIES (store_of(handle), &tries, &status)
-        status = day_put_try(store_of(handle), day);
-    return status;
+    struct timetable_day wanted = *day;
+    return store_transact(store_of(handle), true, day_write, &wanted);
 }
 
-static enum status day_sale_make(struct order_store *handle, const struct timetable_day *day,
-    struct sale *sale, struct item *items, uint32_t count, const struct audit_entry *entry)
+struct make_work {
+    struct order_store *handle;
+    const struct timetable_day *day;
+    struct sale *sale;
+    struct item *items;
+    uint32_t count;
+    const struct audit_entry *entry;
+};
+
+static enum status day_sale_make(struct store *store, void *context)
 {
-    struct store *store = store_of(handle);
+    const struct make_work *work = context;
+    const struct timetable_day *day = work->day;
     enum status status = day_ensure(store, day);
     if (status == STATUS_OK)
-        status = store_sale_and_items(handle, sale, items, count);
+        status = store_sale_and_items(work->handle, work->sale, work->items, work->count);
     if (status == STATUS_OK)
         status = sql_do_one(store,
             "UPDATE timetable_days SET state = 1, sale = ?3"
             " WHERE timetable = ?1 AND day = ?2 AND state = 0",
-            VALUES(U64(day->timetable), U64(day->day), U64(sale->id)), STATUS_CONFLICT);
+            VALUES(U64(day->timetable), U64(day->day), U64(work->sale->id)), STATUS_CONFLICT);
     if (status == STATUS_OK) {
-        struct audit_entry said = *entry;
-        snprintf(said.detail, sizeof said.detail, "sale %u %.400s", sale->id, entry->detail);
+        struct audit_entry said = *work->entry;
+        snprintf(said.detail, sizeof said.detail, "sale %u %.400s", work->sale->id, work->entry->detail);
         status = store_audit_add(store, &said);
     }
     return status;
@@ -144,16 +149,8 @@ static enum status day_sale_make(struct order_store *handle, const struct timeta
 static enum status timetable_day_make(struct order_store *handle, const struct timetable_day *day,
     struct sale *sale, struct item *items, uint32_t count, const struct audit_entry *entry)
 {
-    struct store *store = store_of(handle);
-    struct store_tries tries = { 0 };
-    enum status status;
-    STORE_TRIES (store, &tries, &status) {
-        status = store_begin(store);
-        if (status == STATUS_OK)
-            status = day_sale_make(handle, day, sale, items, count, entry);
-        status = store_end(store, status);
-    }
-    return status;
+    struct make_work work = { handle, day, sale, items, count, entry };
+    return store_transact(store_of(handle), false, day_sale_make, &work);
 }
 
 const struct timetable_store_ops store_timetable_ops = {

@@ -72,33 +72,6 @@ static bool item_check(const struct worker *worker, struct job *job, item_id id,
     return false;
 }
 
-/* Says no if the user could buy now, or may not have it. */
-static bool book_check(struct worker *worker, struct job *job, const struct item *item,
-    const struct board_update *view, uint32_t quantity)
-{
-    const struct command command = { .type = COMMAND_ASK_MINE,
-        .time_ms = worker->now_ms,
-        .ask = { .user = job->user, .item = item->id } };
-    struct outcome mine = { 0 };
-    if (view->gate == GATE_ENDED || worker->now_ms >= view->end_ms) {
-        job_reply_problem(job, PROBLEM_ENDED, NULL, SPAN_NONE);
-        return false;
-    }
-    if (view->counts.channel_free[WAITLIST_CHANNEL] >= quantity) {
-        job_reply_problem(job, PROBLEM_NOT_SOLD_OUT,
-            "This item is not sold out: buy it instead of booking it.", SPAN_NONE);
-        return false;
-    }
-    if (errands_ask(worker->errands, &command, &mine) != STATUS_OK) {
-        job_reply_problem(job, PROBLEM_UNAVAILABLE, "The inventory does not answer.", SPAN_NONE);
-        return false;
-    }
-    if (view->limit_per_user == 0 || (uint64_t)mine.quantity + quantity <= view->limit_per_user)
-        return true;
-    job_reply_problem(job, PROBLEM_LIMIT_REACHED, NULL, SPAN_NONE);
-    return false;
-}
-
 /* The deposit is bought under the key of the booking: asked twice it is the same ticket, and the record tells
  * the database whose it is. */
 static void deposit_ask(struct worker *worker, struct job *job, const struct item *item,
@@ -144,7 +117,8 @@ void public_presale_book(struct worker *worker, struct job *job, uint32_t id)
     uint8_t answer = BOOK_FULL;
     if (!item_check(worker, job, id, &item, &view)
         || (job->body.size > 0 && !job_fields_read(job, fields, 1))
-        || !book_check(worker, job, &item, &view, booking.quantity))
+        || !public_line_check(worker, job, id, &view, booking.quantity,
+            "This item is not sold out: buy it instead of booking it."))
         return;
     booking.has_deposit = item.offer.deposit_item != 0;
     const enum status status =
