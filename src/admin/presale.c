@@ -14,8 +14,8 @@ enum { PAGE_ROWS = 100, PURCHASE_ROWS = 100, BALANCE_MIN_MS = 1000 };
 static const int64_t BALANCE_MAX_MS = 30LL * 24 * 3600 * 1000;
 static_assert(30LL * 24 * 3600 * 1000 <= UINT32_MAX, "it fits");
 
-#define NAME_OF(name, text) text,
-static const char *const kind_names[] = { SOLD_OUT_LIST(NAME_OF) };
+static const char *const kind_names[] = { "end", "waitlist", "substitutes", "presale" };
+static_assert(sizeof kind_names / sizeof *kind_names == SOLD_OUT_OFFERS, "a name for each");
 
 void admin_sold_out_members(const struct item *item, struct text *out)
 {
@@ -139,11 +139,11 @@ void admin_item_presale(struct admin *admin, struct job *job, uint32_t id)
 {
     static const char *const names[] = { "none", "deposit-due", "booked", "bought", "ended", "refunded" };
     static_assert(sizeof names / sizeof *names == BOOKING_STATES, "a name for each");
-    struct order_store *store = admin->store;
-    struct booking rows[PAGE_ROWS];
-    struct item item;
     uint64_t after = 0;
     uint32_t count = 0;
+    struct item item;
+    struct booking rows[PAGE_ROWS];
+    struct order_store *store = admin->store;
     if (!job_query_u64(job, "after", INT64_MAX, &after) || !admin_item_read(admin, job, id, &item)
         || !job_ok(job, store->ops->bookings->list(store, id, false, after, rows, PAGE_ROWS, &count)))
         return;

@@ -46,15 +46,15 @@ struct purchase_line {
 enum book_answer { BOOK_DONE, BOOK_THERE, BOOK_FULL };
 
 /* The key of a deposit's purchase: a crash in between repeats the same ticket. */
-static const uint64_t BOOKING_KEY = (uint64_t)0x626f6f6b << 32;
+enum { BOOKING_KEY = 0x626f6f6b };
 static inline uint64_t booking_key(uint64_t booking)
 {
-    return BOOKING_KEY | (booking & UINT32_MAX);
+    return (uint64_t)BOOKING_KEY << 32 | (uint32_t)booking;
 }
-/* 0: not the key of a booking. */
-static inline uint64_t booking_of_key(uint64_t key)
+static inline uint64_t booking_of_key(uint64_t key) /* 0: it is none */
 {
-    return (key & ~(uint64_t)UINT32_MAX) == BOOKING_KEY ? key & UINT32_MAX : 0;
+    const bool is_ours = key >> 32 == BOOKING_KEY;
+    return is_ours ? (uint32_t)key : 0;
 }
 
 struct booking_store_ops {

@@ -160,16 +160,12 @@ struct sale {
     uint64_t day_ms;          /* the beginning of the day that it was made for */
 };
 /* What an item offers when it is sold out. Numbers in the database. */
-#define SOLD_OUT_LIST(X) \
-    X(END, "end") \
-    X(WAITLIST, "waitlist") \
-    X(SUBSTITUTES, "substitutes") \
-    X(PRESALE, "presale")
 enum when_sold_out {
-#define SOLD_OUT_ENUM(name, text) SOLD_OUT_##name,
-    SOLD_OUT_LIST(SOLD_OUT_ENUM)
-#undef SOLD_OUT_ENUM
-        SOLD_OUT_OFFERS
+    SOLD_OUT_END,
+    SOLD_OUT_WAITLIST,
+    SOLD_OUT_SUBSTITUTES,
+    SOLD_OUT_PRESALE,
+    SOLD_OUT_OFFERS
 };
 struct sold_out_offer {
     uint8_t kind;                                /* enum when_sold_out */

@@ -185,8 +185,6 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
         return public_shop(exchange);
     if (span_equal(path, SPAN("/sales")))
         return public_sales(exchange);
-    if (span_equal(path, SPAN("/sessions")))
-        return public_today(exchange);
     if (span_equal(path, SPAN("/orders")))
         return orders_list(exchange);
     if (span_equal(path, SPAN("/push")))
@@ -201,6 +199,8 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
             return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
         return public_sale(exchange, number);
     }
+    if (span_equal(path, SPAN("/sessions")))
+        return public_today(exchange);
     if (span_starts_with(path, SPAN("/tickets/")))
         return orders_view(exchange, span_of(path.data + 9, path.size - 9), true);
     if (span_starts_with(path, SPAN("/orders/")))

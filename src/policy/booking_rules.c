@@ -13,19 +13,11 @@ static enum booking_step due_step(const struct booking *booking, uint64_t now_ms
 {
     if (booking->deposit == 0 && now_ms >= booking->booked_ms + BOOKING_LOST_MS)
         return BOOKING_CLOSE_ENDED;
-    switch ((enum order_state)booking->deposit_state) {
-    case ORDER_PAID:
+    if (booking->deposit_state == ORDER_PAID)
         return BOOKING_PUT_IN_LINE;
-    case ORDER_CLOSED:
-        return BOOKING_CLOSE_ENDED;
-    case ORDER_REFUNDED:
+    if (booking->deposit_state == ORDER_REFUNDED)
         return BOOKING_CLOSE_REFUNDED;
-    case ORDER_NONE:
-    case ORDER_PENDING:
-    case ORDER_STATES:
-    default:
-        return BOOKING_WAIT;
-    }
+    return booking->deposit_state == ORDER_CLOSED ? BOOKING_CLOSE_ENDED : BOOKING_WAIT;
 }
 
 enum booking_step booking_step(const struct booking *booking, uint64_t now_ms)
@@ -34,19 +26,11 @@ enum booking_step booking_step(const struct booking *booking, uint64_t now_ms)
         return due_step(booking, now_ms);
     if (booking->state != BOOKING_PLACED)
         return BOOKING_WAIT;
-    switch ((enum place_state)booking->place_state) {
-    case PLACE_BOUGHT:
+    if (booking->place_state == PLACE_BOUGHT)
         return BOOKING_CLOSE_BOUGHT;
-    case PLACE_LEFT:
-    case PLACE_EXPIRED:
+    if (booking->place_state == PLACE_LEFT || booking->place_state == PLACE_EXPIRED)
         return deposit_back(booking);
-    case PLACE_NONE:
-    case PLACE_WAITING:
-    case PLACE_OFFERED:
-    case PLACE_STATES:
-    default:
-        return BOOKING_WAIT;
-    }
+    return BOOKING_WAIT;
 }
 
 enum book_answer book_decide(enum booking_state latest, uint64_t booked, uint32_t cap)

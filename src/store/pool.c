@@ -12,20 +12,17 @@ enum status store_product_stock(struct order_store *handle, uint32_t id, int64_t
         VALUES(U64(id), U64(stock)), STATUS_NOT_FOUND);
 }
 
+/* Within a transaction that has locked the item. */
 static enum status draw_write(struct store *store, const struct item *item, uint32_t taken)
 {
     enum status status =
         sql_do_one(store, "UPDATE products SET stock = stock - ?2 WHERE id = ?1 AND stock >= ?2",
             VALUES(U64(item->product), U64(taken)), STATUS_CONFLICT);
     if (status == STATUS_OK)
-        status = sql_do_one(store,
-            "UPDATE items SET total = ?2, locked = ?3, safety = ?4, channel_0 = ?5, channel_1 = ?6,"
-            " channel_2 = ?7, channel_3 = ?8, channel_4 = ?9, channel_5 = ?10, channel_6 = ?11,"
-            " channel_7 = ?12, pooled = 1, version = version + 1"
-            " WHERE id = ?1 AND preheated = 0 AND pooled = 0",
-            VALUES(U64(item->id), U64(item->total), U64(item->locked), U64(item->safety),
-                CHANNELS(item->channel_units)),
-            STATUS_CONFLICT);
+        status = store_item_update(&store->store, item, true);
+    if (status == STATUS_OK)
+        status = sql_do_one(store, "UPDATE items SET pooled = 1 WHERE id = ?1 AND pooled = 0",
+            VALUES(U64(item->id)), STATUS_CONFLICT);
     return status == STATUS_CONFLICT ? store_conflict(store) : status;
 }
 

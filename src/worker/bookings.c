@@ -51,28 +51,21 @@ static enum status deposit_refund(struct bookings *self, const struct booking *b
 
 static enum status booking_follow(struct bookings *self, const struct booking *booking, uint64_t now_ms)
 {
+    static const uint8_t over[] = {
+        [BOOKING_CLOSE_BOUGHT] = BOOKING_BOUGHT,
+        [BOOKING_CLOSE_ENDED] = BOOKING_ENDED,
+        [BOOKING_CLOSE_REFUNDED] = BOOKING_REFUNDED,
+    };
     struct order_store *store = self->config.store;
-    enum status status = STATUS_OK;
-    switch (booking_step(booking, now_ms)) {
-    case BOOKING_WAIT:
-        break;
-    case BOOKING_PUT_IN_LINE:
-        status = store->ops->bookings->place(store, booking, now_ms);
-        returns_look_line(self->config.returns);
-        break;
-    case BOOKING_REFUND:
-        status = deposit_refund(self, booking, now_ms);
-        break;
-    case BOOKING_CLOSE_BOUGHT:
-        status = booking_finish(self, booking, BOOKING_BOUGHT);
-        break;
-    case BOOKING_CLOSE_ENDED:
-        status = booking_finish(self, booking, BOOKING_ENDED);
-        break;
-    case BOOKING_CLOSE_REFUNDED:
-        status = booking_finish(self, booking, BOOKING_REFUNDED);
-        break;
-    }
+    const enum booking_step step = booking_step(booking, now_ms);
+    if (step == BOOKING_WAIT)
+        return STATUS_OK;
+    if (step == BOOKING_REFUND)
+        return deposit_refund(self, booking, now_ms);
+    if (step != BOOKING_PUT_IN_LINE)
+        return booking_finish(self, booking, over[step]);
+    const enum status status = store->ops->bookings->place(store, booking, now_ms);
+    returns_look_line(self->config.returns);
     return status == STATUS_CONFLICT ? STATUS_OK : status;
 }
 

@@ -24,8 +24,8 @@ MUST_CHECK bool public_order_read(struct worker *worker, struct job *job, struct
 void public_order_reply(struct worker *worker, struct job *job, int status, const struct order *order);
 
 /* waitlist_requests.c */
-/* False, and answered: the user could buy now, or could never have it as things are. buy_instead: how the first
- * is said; NULL: as usual. From within an errand. */
+/* False, and answered: the user could buy now, or could never have it as things are. buy_instead: how the
+ * first is said; NULL: as usual. From within an errand. */
 MUST_CHECK bool public_line_check(struct worker *worker, struct job *job, uint32_t item,
     const struct board_update *view, uint32_t quantity, const char *buy_instead);
 void public_waitlist_join(struct worker *worker, struct job *job, uint32_t id);

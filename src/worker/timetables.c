@@ -212,7 +212,7 @@ static uint64_t timetables_turn(void *context, uint64_t now_ms)
 void timetables_open(struct arena *arena, const struct timetables_config *config, struct task *task)
 {
     struct timetables *self = arena_take(arena, 1, sizeof *self);
+    *task = (struct task){ .name = "timetables", .self = self, .turn = timetables_turn, .rests = true };
     self->config = *config;
     self->task = task;
-    *task = (struct task){ .name = "timetables", .self = self, .turn = timetables_turn, .rests = true };
 }
