@@ -62,6 +62,15 @@ static const char *substitutes_take(
     return NULL;
 }
 
+/* Nobody gets a pass for an item of a sale that is not published; a booking buys it all the same. */
+static bool deposit_may_be(struct admin *admin, item_id self, item_id id)
+{
+    struct item item;
+    struct sale sale;
+    return id != self && admin->store->ops->item_get(admin->store, id, &item) == STATUS_OK
+        && admin->store->ops->sale_get(admin->store, item.sale, &sale) == STATUS_OK && !sale.published;
+}
+
 static const char *offer_wrong(struct admin *admin, item_id self, const struct sold_out_offer *offer)
 {
     struct item other;
@@ -77,8 +86,10 @@ static const char *offer_wrong(struct admin *admin, item_id self, const struct s
             || admin->store->ops->item_get(admin->store, offer->presale_item, &other) != STATUS_OK
             || other.offer.kind != SOLD_OUT_PRESALE || other.offer.presale_item != 0))
         return "presale_item must be another item that takes bookings itself.";
-    if (offer->deposit_item != 0 && !other_item(admin, self, offer->deposit_item))
-        return "deposit_item must be another item.";
+    if (offer->deposit_item != 0 && !deposit_may_be(admin, self, offer->deposit_item))
+        return "deposit_item must be another item, of a sale that is not published: else it could "
+               "be bought "
+               "without a booking.";
     if (offer->balance_ms != 0 && offer->balance_ms < BALANCE_MIN_MS)
         return "balance_ms must be 0 or at least 1000.";
     return NULL;

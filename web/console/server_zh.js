@@ -20,7 +20,7 @@ export const SENTENCES = {
     'presale_item, presale_cap and deposit_item need when_sold_out = presale.': '预订上限和定金只适用于预售。',
     'presale_cap and deposit_item are those of presale_item.': '预订上限和定金以接受预订的上架项为准。',
     'presale_item must be another item that takes bookings itself.': '须指定另一个接受预订的上架项。',
-    'deposit_item must be another item.': '定金须是另一个上架项。',
+    'deposit_item must be another item, of a sale that is not published: else it could be bought without a booking.': '定金须是未发布场次中的另一个上架项，否则可能被直接购买。',
     'balance_ms must be 0 or at least 1000.': '尾款支付时限须为 0 或至少 1 秒。',
     'when_sold_out must be one of: end, waitlist, substitutes, presale.': '售罄时须为：不提供、候补、替代商品或预售。',
     'This item takes no bookings: use adjust to add units.': '该上架项不接受预订，请用“增加”补货。',

@@ -40,7 +40,11 @@ def presale(deposit=False, **fields):
     """An item without units that takes bookings; with a deposit: (item, item of the deposit)."""
     sale = server.sale()
     item = server.item(sale, total=0)
-    deposits = server.item(sale, total=100, flash_price=DEPOSIT) if deposit else 0
+    deposits = 0
+    if deposit:  # its sale is not published: nobody can buy it without booking
+        hidden = server.sale()
+        deposits = server.item(hidden, total=100, flash_price=DEPOSIT)
+        server.admin_ok("POST", f"/sales/{hidden}/preheat")
     server.publish(sale)
     offer(item, when_sold_out="presale", deposit_item=deposits, **fields)
     return (item, deposits) if deposit else item
@@ -79,7 +83,7 @@ def bad_offers_are_refused_and_change_nothing():
                   {"when_sold_out": "substitutes", "substitutes": [60000]},
                   {"when_sold_out": "substitutes", "substitutes": [other] * 7},
                   {"when_sold_out": "presale", "presale_item": other}, {"when_sold_out": "presale", "presale_item": item},
-                  {"when_sold_out": "presale", "deposit_item": item}, {"when_sold_out": "end", "presale_cap": 3},
+                  {"when_sold_out": "presale", "deposit_item": item}, {"when_sold_out": "presale", "deposit_item": other}, {"when_sold_out": "end", "presale_cap": 3},
                   {"when_sold_out": "presale", "balance_ms": 10}):
         problem(server.admin("PUT", f"/items/{item}/sold-out", wrong), 422, "bad-value")
     equal(server.admin_ok("GET", f"/items/{item}"), before)
@@ -139,6 +143,7 @@ def a_deposit_is_paid_first_counts_toward_the_price_and_goes_back_once():
         equal(booker.book(item).json()["deposit"]["ticket"], tickets[booker], "asked twice, one deposit")
         equal(booker.order(tickets[booker])["amount"], DEPOSIT)
     problem(unpaid.leave(item), 409, "conflict")
+    problem(unpaid.ask_pass(deposits), 404, "unknown-item")
     for booker in (kept, cancelled):
         pay(booker, tickets[booker])
         booker.reaches(item, "booked")
