@@ -424,7 +424,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         return lostModel({
             phase,
             item,
-            owned: order !== null && orderHolds(order),
+            owned: line() === 'presale' || (order !== null && orderHolds(order)),
             waiting: waitlist.state.place?.state === 'waiting',
             tappedMs: step === 'refused' && refusal.type === 'sold-out' ? tappedMs : 0,
             others: others ?? [],
