@@ -20,6 +20,7 @@ enum {
     LOOK_MS = 1000,
     DAYS_MAX = TIMETABLE_LATE_DAYS + TIMETABLE_AHEAD_MAX_S / (24 * 3600) + 9,
     MODEL_ITEMS_MAX = 256,
+    POOL_LOOK_MS = 5000,
     POOL_ROWS = 16,
     POOL_DAYS = 30, /* so long after its end an item's late returns go back to the product */
 };
@@ -27,8 +28,8 @@ enum {
 struct timetables {
     struct timetables_config config;
     struct task *task;
-    bool running; /* its errand */
-    uint64_t next_ms;
+    bool running;               /* its errand */
+    uint64_t next_ms, pools_ms; /* the next looks */
     struct timetable tables[TIMETABLES_MAX];
     struct timetable_day days[DAYS_MAX];
     struct item items[MODEL_ITEMS_MAX];
@@ -148,7 +149,8 @@ static bool somebody_waits(struct timetables *self, item_id item)
 static void item_give_back(struct timetables *self, const struct item *item)
 {
     struct board_update view;
-    if (!board_read(self->config.board, item->id, &view) || somebody_waits(self, item->id))
+    if (!board_read(self->config.board, item->id, &view)
+        || view.counts.free + view.counts.safety == 0 || somebody_waits(self, item->id))
         return;
     for (uint32_t place = 0; place <= CHANNELS_MAX; place++) {
         const uint32_t units =
@@ -170,6 +172,9 @@ static void pools_look(struct timetables *self, uint64_t now_ms)
 {
     struct order_store *store = self->config.store;
     const uint64_t past_ms = (uint64_t)POOL_DAYS * DAY_MS;
+    if (now_ms < self->pools_ms)
+        return;
+    self->pools_ms = now_ms + POOL_LOOK_MS;
     struct item rows[POOL_ROWS];
     uint32_t count = POOL_ROWS;
     for (item_id after = 0; count == POOL_ROWS;) {
