@@ -430,7 +430,7 @@ export const EN = {
     'soldout.cap': 'Most bookings',
     'soldout.cap.help': 'Presale: 0 is any number.',
     'soldout.deposit': 'Item of the deposit',
-    'soldout.deposit.help': 'Presale: the number of an item whose price is the deposit; 0 is none.',
+    'soldout.deposit.help': 'Presale: the number of an item in a sale that is not published; its price is the deposit. 0 is none.',
     'soldout.minutes': 'Minutes to pay the balance',
     'soldout.minutes.help': 'Presale: 0 is as for the waitlist.',
     'presale.act': 'Bookings',
