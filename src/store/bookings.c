@@ -61,13 +61,18 @@ static enum status counter_add(struct store *store, item_id item, int64_t add)
         VALUES(U64(item), U64(add)), STATUS_NOT_FOUND);
 }
 
+/* Whoever waits already keeps that place. */
 static enum status line_put(
     struct store *store, const struct booking *booking, uint64_t now_ms, uint64_t *place)
 {
     struct waitlist_place row = {
         .item = booking->item, .user = booking->user, .quantity = booking->quantity, .joined_ms = now_ms
     };
-    const enum status status = store_waitlist_put(store, &row);
+    enum status status =
+        sql_number(store, "SELECT id FROM waitlist WHERE item = ?1 AND user_id = ?2 AND state = 1",
+            VALUES(U64(booking->item), U64(booking->user)), &row.id);
+    if (status == STATUS_NOT_FOUND)
+        status = store_waitlist_put(store, &row);
     *place = row.id;
     return status;
 }
@@ -152,11 +157,13 @@ static enum status place_make(struct store *store, void *context)
     uint64_t place = 0;
     enum status status = store_item_lock(store, turn->booking->item);
     if (status == STATUS_OK)
-        status = line_put(store, turn->booking, turn->now_ms, &place);
+        status = sql_do_one(store, "UPDATE bookings SET state = 2 WHERE id = ?1 AND state = 1",
+            VALUES(U64(turn->booking->id)), STATUS_CONFLICT);
     if (status == STATUS_OK)
-        status = sql_do_one(store, "UPDATE bookings SET state = 2, place = ?2 WHERE id = ?1 AND state = 1",
-            VALUES(U64(turn->booking->id), U64(place)), STATUS_CONFLICT);
-    return status;
+        status = line_put(store, turn->booking, turn->now_ms, &place);
+    return status != STATUS_OK ? status
+                               : sql_do(store, "UPDATE bookings SET place = ?2 WHERE id = ?1",
+                                   VALUES(U64(turn->booking->id), U64(place)));
 }
 
 static enum status booking_place(struct order_store *handle, const struct booking *booking, uint64_t now_ms)

@@ -22,7 +22,8 @@ static void what_is_set_is_read_and_touches_no_neighbour(void **state)
         { .known = true, .deduct_on_payment = true },
         { .known = true, .drop_percent = 100 },
         { .known = true, .pace_per_s = UINT32_MAX },
-        { .known = true, true, true, UINT8_MAX, UINT32_MAX },
+        { .known = true, .offers = true },
+        { .known = true, true, true, true, UINT8_MAX, UINT32_MAX },
         { .known = false },
     };
     (void)state;

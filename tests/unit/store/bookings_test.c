@@ -67,6 +67,16 @@ static void a_deposit_comes_first_and_its_booking_stands_in_line_once(void **sta
     assert_int_equal(place_number(place, "SELECT count(*) FROM waitlist"), 1);
 }
 
+static void who_waits_already_keeps_the_place(void **state)
+{
+    struct place *place = *state;
+    struct waitlist_place row = { .item = place->item, .user = 1, .quantity = 1, .joined_ms = 1 };
+    uint8_t answer = JOIN_FULL;
+    assert_int_equal(place->store->ops->waitlist->join(place->store, &row, 10, &answer), STATUS_OK);
+    assert_int_equal(book(place, 1, false, 0, BOOK_DONE).place, row.id);
+    assert_int_equal(place_number(place, "SELECT waiting FROM waitlist_lines"), 1);
+}
+
 static void what_is_over_is_over_once_and_makes_room_unless_it_was_bought(void **state)
 {
     struct place *place = *state;
@@ -101,6 +111,7 @@ int main(void)
             a_deposit_comes_first_and_its_booking_stands_in_line_once, setup, teardown),
         cmocka_unit_test_setup_teardown(
             what_is_over_is_over_once_and_makes_room_unless_it_was_bought, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_waits_already_keeps_the_place, setup, teardown),
         cmocka_unit_test(keys_of_deposits_are_those_of_bookings_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
