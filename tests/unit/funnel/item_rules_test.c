@@ -9,7 +9,7 @@ static void check(item_id item, struct item_rule rule)
 {
     const struct item_rule read = item_rule_of(&rules, item);
     assert_true(read.known == rule.known && read.waiting_room == rule.waiting_room);
-    assert_true(read.deduct_on_payment == rule.deduct_on_payment);
+    assert_true(read.deduct_on_payment == rule.deduct_on_payment && read.offers == rule.offers);
     assert_int_equal(read.drop_percent, rule.drop_percent);
     assert_int_equal(read.pace_per_s, rule.pace_per_s);
 }
