@@ -97,7 +97,9 @@ static void deposit_ask(struct worker *worker, struct job *job, const struct ite
         job_reply_status(job, found);
         return;
     }
-    if (outcome.answer == ANSWER_WON || outcome.answer == ANSWER_REPEATED) {
+    /* Many machines: one that is being decided may not be kept; then the booking is forgotten later. */
+    if (outcome.answer == ANSWER_WON || outcome.answer == ANSWER_REPEATED
+        || outcome.answer == ANSWER_DECIDING) {
         booking->deposit = outcome.ticket;
         booking_reply(worker, job, status, booking);
         return;
