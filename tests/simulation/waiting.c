@@ -79,9 +79,9 @@ static void place_check(const struct world *world, const struct waitlist_place *
             .flags = RESERVE_AFTER_END | RESERVE_OFFER } };
     model_expect(&world->model, &command, &outcome);
     if (outcome.answer == ANSWER_WON)
-        violation("I3 never undersell", "item %u: user %u waits for %u units, %u are free in channel %u and nothing forbids them",
-            place->item, user_index(place->user), place->quantity,
-            world->model.items[place->item].free[channel], channel);
+        violation("I3 never undersell", "item %u: user %u waits for %u units, channel %u has %u for them",
+            place->item, user_index(place->user), place->quantity, channel,
+            world->model.items[place->item].free[channel]);
 }
 
 void world_check_lines(const struct world *world)
