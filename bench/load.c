@@ -12,7 +12,7 @@
  * Replies count from the end of the warm-up to the end of the run; what is still in flight then is
  * awaited (bounded) but not counted, so that --outcomes knows every answer.
  * One line of JSON goes to standard output. Connects to 127.0.0.1 only; every run is bounded. */
-#include "histogram.h"
+#include "base/latency.h"
 #include "load_options.h"
 #include "reply.h"
 #include "source.h"
@@ -73,7 +73,7 @@ struct load {
     uint64_t start_ns, count_from_ns, end_ns, last_ns;
     uint64_t replies, bytes, errors;
     uint64_t by_status[REPLY_STATUS_MAX];
-    struct histogram latency;
+    struct latency latency;
     uint32_t gaps_20ms, gaps_50ms; /* times without an answer that were longer */
     uint64_t longest_gap_ns;
     double busy_start_s;
@@ -210,7 +210,7 @@ static void reply_count(
     load->by_status[reply->status]++;
     gap_note(load, now);
     load->last_ns = now;
-    histogram_add(&load->latency, now > connection->due_ns ? now - connection->due_ns : 0);
+    latency_add(&load->latency, now > connection->due_ns ? now - connection->due_ns : 0);
 }
 
 /* Takes whole replies off the connection's bytes and keeps the rest. */
@@ -426,9 +426,9 @@ static void report(const struct load *load, uint64_t unsent)
     printf(",\"gaps_20ms\":%u,\"gaps_50ms\":%u,\"longest_gap_us\":%.1f", load->gaps_20ms,
         load->gaps_50ms, microseconds(load->longest_gap_ns));
     printf(",\"p50_us\":%.1f,\"p90_us\":%.1f,\"p99_us\":%.1f,\"max_us\":%.1f,\"status\":{",
-        microseconds(histogram_quantile_ns(&load->latency, 500)),
-        microseconds(histogram_quantile_ns(&load->latency, 900)),
-        microseconds(histogram_quantile_ns(&load->latency, 990)), microseconds(load->latency.max_ns));
+        microseconds(latency_quantile_ns(&load->latency, 500)),
+        microseconds(latency_quantile_ns(&load->latency, 900)),
+        microseconds(latency_quantile_ns(&load->latency, 990)), microseconds(load->latency.max_ns));
     const char *comma = "";
     for (uint32_t status = 0; status < REPLY_STATUS_MAX; status++) {
         if (load->by_status[status] == 0)
