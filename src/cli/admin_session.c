@@ -146,8 +146,8 @@ bool admin_session_text(struct admin_session *session, const char *path, struct 
     *text = (struct received){ 0 };
     if (!headers_make(session, NULL, NULL))
         return false;
-    const bool good = exchange(session, "GET", path, &none, &answer) == CURLE_OK && answer.status == 200
-        && answer.body.size > 0;
+    const bool good = exchange(session, "GET", path, &none, &answer) == CURLE_OK
+        && answer.status == 200 && answer.body.size > 0;
     if (good)
         *text = answer.body;
     else

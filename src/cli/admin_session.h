@@ -49,7 +49,8 @@ enum admin_cli_result admin_session_call(struct admin_session *session, const ch
 void admin_answer_free(struct admin_answer *answer);
 /* GET of something that is not JSON (/metrics). False: no answer, or another status than 200; nothing is said. The
  * caller frees the bytes. */
-MUST_CHECK bool admin_session_text(struct admin_session *session, const char *path, struct received *text);
+MUST_CHECK bool admin_session_text(
+    struct admin_session *session, const char *path, struct received *text);
 
 /* As the user wants it: JSON, or for people. NULL: there was no body. */
 void admin_session_print(struct admin_session *session, json_t *answer, const char *columns);

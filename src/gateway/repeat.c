@@ -14,9 +14,9 @@
 /* By the problem that was not told: stampede_door_total counts the refusal, stampede_purchases_total the
  * answer that took its place. */
 #define REPEAT_METRIC(problem, label) \
-    [PROBLEM_##problem] = METRIC_ROW(METRIC_COUNTER, "stampede_door_repeats_total", \
-        "answer=\"" label "\"", \
-        "Refusals of the door in whose place an answer of the inventory was told.")
+    [PROBLEM_##problem] = \
+        METRIC_ROW(METRIC_COUNTER, "stampede_door_repeats_total", "answer=\"" label "\"", \
+            "Refusals of the door in whose place an answer of the inventory was told.")
 static struct metric replaced[PROBLEMS] = {
     REPEAT_METRIC(SOLD_OUT, "sold-out"),
     REPEAT_METRIC(TOO_POPULAR, "too-popular"),

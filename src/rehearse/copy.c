@@ -19,10 +19,11 @@ __attribute__((format(printf, 2, 3))) static void note(struct copy *copy, const 
 bool copy_example(struct copy *copy)
 {
     *copy = (struct copy){ 0 };
-    copy->sale = json_pack("{s:s, s:i, s:s, s:i, s:i, s:i}", "title", "1,000 units, 100,000 users", "limit_per_user", 0,
-        "human_check", "pow", "drop_percent", EXAMPLE_DROP, "pace_per_s", EXAMPLE_PACE, "start_draw_ms", 3000);
-    copy->items = json_pack("[{s:s, s:s, s:i, s:i, s:i, s:i}]", "product", "Rehearsal", "currency", "CNY", "flash_price", 99900,
-        "limit_per_user", 1, "pay_window_ms", 900000, "total", EXAMPLE_UNITS);
+    copy->sale = json_pack("{s:s, s:i, s:s, s:i, s:i, s:i}", "title", "1,000 units, 100,000 users",
+        "limit_per_user", 0, "human_check", "pow", "drop_percent", EXAMPLE_DROP, "pace_per_s",
+        EXAMPLE_PACE, "start_draw_ms", 3000);
+    copy->items = json_pack("[{s:s, s:s, s:i, s:i, s:i, s:i}]", "product", "Rehearsal", "currency", "CNY",
+        "flash_price", 99900, "limit_per_user", 1, "pay_window_ms", 900000, "total", EXAMPLE_UNITS);
     return copy->sale != NULL && copy->items != NULL;
 }
 
@@ -44,8 +45,8 @@ static bool is_true(const json_t *object, const char *name)
 
 static void item_take(struct copy *copy, const json_t *row)
 {
-    static const char *const names[] = { "currency", "flash_price", "limit_per_user", "pay_window_ms", "total", "locked",
-        "safety", NULL };
+    static const char *const names[] = { "currency", "flash_price", "limit_per_user",
+        "pay_window_ms", "total", "locked", "safety", NULL };
     char product[32];
     json_t *item = members_take(row, names);
     snprintf(product, sizeof product, "Product %" JSON_INTEGER_FORMAT,
@@ -60,9 +61,9 @@ static void item_take(struct copy *copy, const json_t *row)
 
 bool copy_read(struct copy *copy, struct admin_session *shop, uint32_t sale)
 {
-    static const char *const names[] = { "title", "limit_per_user", "one_open_order", "details_required",
-        "human_check", "waiting_room", "pass_once", "drop_percent", "pace_per_s", "cooldown_s", "return_draw_ms",
-        "start_draw_ms", NULL };
+    static const char *const names[] = { "title", "limit_per_user", "one_open_order",
+        "details_required", "human_check", "waiting_room", "pass_once", "drop_percent",
+        "pace_per_s", "cooldown_s", "return_draw_ms", "start_draw_ms", NULL };
     char path[96];
     struct admin_answer answer;
     *copy = (struct copy){ .items = json_array() };
@@ -100,7 +101,8 @@ void copy_settings_read(struct copy *copy, struct admin_session *shop, struct te
     FILE *errors = shop->errors, *silence = fopen("/dev/null", "we");
     if (silence != NULL)
         shop->errors = silence; /* a key that may not read them is no fault */
-    const enum admin_cli_result result = admin_session_call(shop, "GET", "/admin/v1/settings", NULL, &answer);
+    const enum admin_cli_result result =
+        admin_session_call(shop, "GET", "/admin/v1/settings", NULL, &answer);
     shop->errors = errors;
     if (silence != NULL)
         fclose(silence);
@@ -137,14 +139,14 @@ static uint32_t thing_make(struct admin_session *server, const char *path, json_
     return id;
 }
 
-static bool item_make(
-    struct admin_session *server, const json_t *from, struct sale_facts *facts)
+static bool item_make(struct admin_session *server, const json_t *from, struct sale_facts *facts)
 {
     const char *currency = json_string_value(json_object_get(from, "currency"));
     json_t *item = json_deep_copy(from);
     const uint32_t product = thing_make(server, "/admin/v1/products",
-        json_pack("{s:s, s:O, s:s}", "name", json_string_value(json_object_get(from, "product")), "list_price",
-            json_object_get(from, "flash_price"), "currency", currency != NULL ? currency : "CNY"));
+        json_pack("{s:s, s:O, s:s}", "name", json_string_value(json_object_get(from, "product")),
+            "list_price", json_object_get(from, "flash_price"), "currency",
+            currency != NULL ? currency : "CNY"));
     if (product == 0 || item == NULL) {
         json_decref(item);
         return false;
@@ -161,8 +163,8 @@ static bool item_make(
     return id != 0;
 }
 
-bool copy_make(const struct copy *copy, struct admin_session *server, uint64_t now_ms, uint64_t lead_ms,
-    uint64_t length_ms, struct sale_facts *facts)
+bool copy_make(const struct copy *copy, struct admin_session *server, uint64_t now_ms,
+    uint64_t lead_ms, uint64_t length_ms, struct sale_facts *facts)
 {
     struct admin_answer answer;
     char path[96];

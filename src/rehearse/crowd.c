@@ -62,8 +62,9 @@ static void win_note(struct crowd *crowd, struct visitor *visitor, const struct 
         return;
     memcpy(visitor->ticket, ticket, sizeof ticket);
     crowd->tally->wins[tally_who(visitor)]++;
-    crowd->tally->seconds[crowd->tally->seconds_count < PLAN_SECONDS_MAX ? crowd->tally->seconds_count
-                                                                        : PLAN_SECONDS_MAX].wins++;
+    crowd->tally
+        ->seconds[crowd->tally->seconds_count < PLAN_SECONDS_MAX ? crowd->tally->seconds_count : PLAN_SECONDS_MAX]
+        .wins++;
 }
 
 static void answer_take(struct crowd *crowd, uint32_t number, const struct heard *heard)
@@ -117,7 +118,8 @@ static bool connection_open(struct crowd *crowd, struct connection *connection)
     const int yes = 1;
     struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
         .data.u32 = (uint32_t)(connection - crowd->connections) };
-    connection->fd = socket(crowd->options->server.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    connection->fd =
+        socket(crowd->options->server.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (connection->fd < 0)
         return false;
     (void)setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -255,7 +257,8 @@ static bool crowd_going(const struct crowd *crowd, uint64_t now_ns)
     const bool late = now_ns >= crowd->options->length_ns || stopped || crowd->failed;
     if (crowd->tally->over == crowd->count)
         return crowd->in_flight > 0 && !stopped;
-    return !late || (crowd->in_flight > 0 && now_ns < crowd->options->length_ns + CROWD_GRACE_S * NS_PER_S);
+    return !late
+        || (crowd->in_flight > 0 && now_ns < crowd->options->length_ns + CROWD_GRACE_S * NS_PER_S);
 }
 
 /* Those who were still on their way when the time was up. */
@@ -296,8 +299,12 @@ static void play(struct crowd *crowd)
 enum status crowd_play(const struct crowd_options *options, const struct sale_facts *facts,
     struct visitor *visitors, uint32_t count, struct tally *tally)
 {
-    struct crowd crowd = { .options = options, .facts = facts, .visitors = visitors, .count = count,
-        .tally = tally, .epoll = epoll_create1(EPOLL_CLOEXEC) };
+    struct crowd crowd = { .options = options,
+        .facts = facts,
+        .visitors = visitors,
+        .count = count,
+        .tally = tally,
+        .epoll = epoll_create1(EPOLL_CLOEXEC) };
     enum status status = crowd.epoll >= 0 ? STATUS_OK : STATUS_IO;
     crowd.connections = calloc(options->connections, sizeof *crowd.connections);
     crowd.idle = calloc(options->connections, sizeof *crowd.idle);
@@ -305,8 +312,8 @@ enum status crowd_play(const struct crowd_options *options, const struct sale_fa
     crowd.came = calloc(count, sizeof *crowd.came);
     crowd.due = (struct due){ .entries = calloc(count, sizeof *crowd.due.entries), .capacity = count };
     if (status == STATUS_OK
-        && (crowd.connections == NULL || crowd.idle == NULL || crowd.waiting == NULL || crowd.came == NULL
-            || crowd.due.entries == NULL))
+        && (crowd.connections == NULL || crowd.idle == NULL || crowd.waiting == NULL
+            || crowd.came == NULL || crowd.due.entries == NULL))
         status = STATUS_FULL;
     if (status == STATUS_OK) {
         for (uint32_t i = 0; i < options->connections; i++) {

@@ -19,16 +19,16 @@ struct crowd_options {
     socklen_t server_bytes;
     struct request_place place;
     uint64_t seed;
-    uint64_t begin_ns;         /* monotonic clock: moment 0 of the plan */
-    uint64_t length_ns;        /* visits that are not over then are given up */
-    uint32_t connections;      /* at most */
-    const atomic_bool *stop;   /* ends the play early */
+    uint64_t begin_ns;       /* monotonic clock: moment 0 of the plan */
+    uint64_t length_ns;      /* visits that are not over then are given up */
+    uint32_t connections;    /* at most */
+    const atomic_bool *stop; /* ends the play early */
     void (*second)(void *context, const struct tally *tally); /* once a second */
     void *context;
 };
 
 /* STATUS_FULL: no memory; STATUS_IO: no sockets. Anything else that goes wrong is in the tally. */
-MUST_CHECK enum status crowd_play(const struct crowd_options *options, const struct sale_facts *facts,
-    struct visitor *visitors, uint32_t count, struct tally *tally);
+MUST_CHECK enum status crowd_play(const struct crowd_options *options,
+    const struct sale_facts *facts, struct visitor *visitors, uint32_t count, struct tally *tally);
 
 #endif

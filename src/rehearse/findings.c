@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const double CORE_SHARE = 0.6;        /* of a core that a plan may use: the rest is for peaks within a second */
+static const double CORE_SHARE = 0.6; /* of a core that a plan may use: the rest is for peaks within a second */
 static const double PEOPLE_REFUSED_MAX = 0.01; /* of people's requests, by limits that are meant for machines */
 static const double BOTS_WON_MAX = 0.2;
 
@@ -83,9 +83,8 @@ static void shares_make(struct making *making)
     out->stopped_before_buy = share(before_buy, out->all_visitors);
     const uint64_t purchases = making->counts->purchases, go = making->counts->go;
     out->refused_before_stock = share(purchases > go ? purchases - go : 0, purchases);
-    out->refused_before_store = out->all_requests > 0
-        ? 1 - share(making->counts->orders_written, out->all_requests)
-        : 0;
+    out->refused_before_store =
+        out->all_requests > 0 ? 1 - share(making->counts->orders_written, out->all_requests) : 0;
 }
 
 static double p99_of_people_ms(const struct tally *tally)
@@ -105,19 +104,20 @@ static void held_make(struct making *making, const struct comparisons *compariso
         (unsigned long long)no_answer);
     held_tell(making, trouble == 0, "no answer was an error of the server (%llu were)",
         (unsigned long long)trouble);
-    held_tell(making, p99_ms <= measured->p99_goal_ms, "people's purchases: p99 %.1f ms (goal %u ms)",
-        p99_ms, measured->p99_goal_ms);
+    held_tell(making, p99_ms <= measured->p99_goal_ms,
+        "people's purchases: p99 %.1f ms (goal %u ms)", p99_ms, measured->p99_goal_ms);
     held_tell(making, comparisons->different == 0,
         "the report and the server's own counts agree (%u of %u differ)", comparisons->different,
         comparisons->count);
-    held_tell(making, making->counts->units_held_sold + making->counts->units_free == measured->units,
+    held_tell(making,
+        making->counts->report.units_held_sold + making->counts->report.units_free == measured->units,
         "every unit is accounted for: %llu taken, %llu free, of %llu",
-        (unsigned long long)making->counts->units_held_sold,
-        (unsigned long long)making->counts->units_free, (unsigned long long)measured->units);
+        (unsigned long long)making->counts->report.units_held_sold,
+        (unsigned long long)making->counts->report.units_free, (unsigned long long)measured->units);
     /* A leaky bucket lets a tenth of a second's worth through at once; seconds of two clocks overlap. */
     if (measured->pace_per_s > 0)
-        held_tell(making, measured->peak_orders_per_s <= measured->pace_per_s * 6 / 5,
-            "at most the set pace reaches the database: %llu orders in the busiest second (pace %u)",
+        held_tell(making,
+            measured->peak_orders_per_s <= measured->pace_per_s * 6 / 5, "at most the set pace reaches the database: %llu orders in the busiest second (pace %u)",
             (unsigned long long)measured->peak_orders_per_s, measured->pace_per_s);
 }
 
@@ -130,15 +130,21 @@ static void advise_fairness(struct making *making)
     if (wins == 0 || share(tally->wins[WHO_BOTS], wins) <= BOTS_WON_MAX)
         return;
     if (strcmp(measured->human_check, "none") == 0)
-        advise(making, "set the sale's human_check to pow: bots won %.0f %% of the units without any check", bots);
+        advise(making,
+            "set the sale's human_check to pow: bots won %.0f %% of the units without any check", bots);
     if (!measured->waiting_room)
-        advise(making, "set the sale's waiting_room: bots won %.0f %% of the units by being early, and a draw "
-                       "gives nothing for being early", bots);
+        advise(making,
+            "set the sale's waiting_room: bots won %.0f %% of the units by being early, and a draw "
+            "gives nothing for being early",
+            bots);
     else
-        advise(making, "sell to signed-in customers only (session.guests = no): bots won %.0f %% of the units "
-                       "with accounts that cost nothing", bots);
+        advise(making,
+            "sell to signed-in customers only (session.guests = no): bots won %.0f %% of the units "
+            "with accounts that cost nothing",
+            bots);
     if (measured->start_draw_ms == 0)
-        advise(making, "set the sale's start_draw_ms to 3000: it is 0, and bots won %.0f %% of the units", bots);
+        advise(making,
+            "set the sale's start_draw_ms to 3000: it is 0, and bots won %.0f %% of the units", bots);
 }
 
 static void advise_limits(struct making *making)
@@ -151,14 +157,19 @@ static void advise_limits(struct making *making)
             people += tally->told[WHO_PEOPLE][step][word];
     }
     if (share(refused, people) > PEOPLE_REFUSED_MAX)
-        advise(making, "raise limits.address_per_s or limits.user_requests: %llu requests of people were too "
-                       "fast (%.1f %%)", (unsigned long long)refused, 100 * share(refused, people));
+        advise(making,
+            "raise limits.address_per_s or limits.user_requests: %llu requests of people were too "
+            "fast (%.1f %%)",
+            (unsigned long long)refused, 100 * share(refused, people));
     if (expired > 0)
         advise(making, "raise pass.life_s: %llu purchases came with a pass that had expired",
             (unsigned long long)expired);
     if (making->counts->evicted > 0)
-        advise(making, "raise limits.address_entries and limits.user_entries: %llu clients lost their place in a "
-                       "full table", (unsigned long long)making->counts->evicted);
+        advise(making,
+            "raise limits.address_entries and limits.user_entries: %llu clients lost their place "
+            "in a "
+            "full table",
+            (unsigned long long)making->counts->evicted);
     if (making->counts->spent_forgotten > 0)
         advise(making, "raise human.spent_max: %llu used challenges or passes were forgotten early",
             (unsigned long long)making->counts->spent_forgotten);
@@ -172,11 +183,16 @@ static void advise_load(struct making *making)
     const struct measured *measured = making->measured;
     const double p99_ms = p99_of_people_ms(making->tally);
     if (p99_ms > measured->p99_goal_ms)
-        advise(making, "use more or faster cores, or set the sale's waiting_room: people's p99 was %.0f ms, the "
-                       "goal is %u ms", p99_ms, measured->p99_goal_ms);
+        advise(making,
+            "use more or faster cores, or set the sale's waiting_room: people's p99 was %.0f ms, "
+            "the "
+            "goal is %u ms",
+            p99_ms, measured->p99_goal_ms);
     if (measured->pace_per_s == 0 && measured->peak_orders_per_s > 1000)
-        advise(making, "set the sale's pace_per_s if what comes after the sale (webhook, payments) takes fewer: "
-                       "%llu orders were written in the busiest second",
+        advise(making,
+            "set the sale's pace_per_s if what comes after the sale (webhook, payments) takes "
+            "fewer: "
+            "%llu orders were written in the busiest second",
             (unsigned long long)measured->peak_orders_per_s);
 }
 

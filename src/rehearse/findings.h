@@ -11,7 +11,7 @@ enum { FINDING_BYTES = 240, HELD_MAX = 8, ADVICE_MAX = 12 };
 /* What was rehearsed, and what was measured beside the tally. */
 struct measured {
     uint64_t users, bots_percent, units;
-    uint64_t expect_users; /* the crowd that is expected */
+    uint64_t expect_users;  /* the crowd that is expected */
     uint32_t machine_cores; /* of the machines that are to be counted */
     uint32_t p99_goal_ms;
     /* of the sale */
@@ -36,11 +36,11 @@ struct findings {
     uint64_t requests[LAYERS]; /* that ended there; served ones are not counted, but wins, orders and payments */
     uint64_t visitors[LAYERS]; /* whose visit ended there */
     uint64_t all_requests, all_visitors;
-    double stopped_before_buy;  /* share of visitors; documents: 0.5 */
+    double stopped_before_buy;   /* share of visitors; documents: 0.5 */
     double refused_before_stock; /* share of purchases; documents: 0.9 */
     double refused_before_store; /* share of all requests that become no order; documents: 0.999 */
-    double cpu_us_per_request;  /* 0: not measured */
-    double expect_per_s;        /* requests at the peak of the expected crowd */
+    double cpu_us_per_request;   /* 0: not measured */
+    double expect_per_s;         /* requests at the peak of the expected crowd */
     double cores, machines;
 };
 

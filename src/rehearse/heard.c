@@ -88,17 +88,16 @@ enum heard_state heard_parse(struct span bytes, size_t capacity, struct heard *h
     const size_t there = bytes.size - heard->head_bytes;
     if (there < heard->body_bytes && bytes.size < capacity)
         return HEARD_MORE;
-    heard->body = span_of(bytes.data + heard->head_bytes,
-        there < heard->body_bytes ? there : heard->body_bytes);
+    heard->body =
+        span_of(bytes.data + heard->head_bytes, there < heard->body_bytes ? there : heard->body_bytes);
     heard->word = word_of(heard);
     return HEARD_WHOLE;
 }
 
 static const char *value_find(const struct heard *heard, const char *name, const char **end)
 {
-    const char *at = heard->body.size > 0
-        ? memmem(heard->body.data, heard->body.size, name, strlen(name))
-        : NULL;
+    const char *at =
+        heard->body.size > 0 ? memmem(heard->body.data, heard->body.size, name, strlen(name)) : NULL;
     *end = heard->body.data + heard->body.size;
     if (at == NULL)
         return NULL;

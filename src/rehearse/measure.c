@@ -36,7 +36,8 @@ int measure_run(const struct rehearse_options *options, const atomic_bool *stop)
     struct tally *tally = calloc(1, sizeof *tally);
     const char *path;
     int result = REHEARSE_FAILED;
-    if (visitors != NULL && tally != NULL && target_address(&target, options->measure_url, &path, stderr)) {
+    if (visitors != NULL && tally != NULL
+        && target_address(&target, options->measure_url, &path, stderr)) {
         const struct crowd_options crowd = { .server = target.address,
             .server_bytes = target.address_bytes,
             .place = { .host = target.host, .measure_path = path },

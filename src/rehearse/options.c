@@ -10,11 +10,13 @@ const char rehearse_usage[] =
     "usage: stampede rehearse --sale N [--url URL] [--key-file FILE] [options]\n"
     "       stampede rehearse --example [options]\n"
     "       stampede rehearse --measure URL [--rate N] [--seconds N]\n"
-    "  Plays a crowd of people and bots against a copy of a sale, on a server that is started for it and ends\n"
-    "  with it, and reports. --url and the key (or STAMPEDE_URL, STAMPEDE_ADMIN_KEY) are of the shop, whose sale is\n"
+    "  Plays a crowd of people and bots against a copy of a sale, on a server that is started for "
+    "it and ends\n"
+    "  with it, and reports. --url and the key (or STAMPEDE_URL, STAMPEDE_ADMIN_KEY) are of the "
+    "shop, whose sale is\n"
     "  only read. --example plays 1,000 units for 100,000 users and needs no shop.\n"
     "  --users N            visitors, 10000 (--example: 100000); at most 1000000\n"
-    "  --bots PERCENT       of them, 20: hammer, replay, many accounts, hoarder\n"
+    "  --bots PERCENT       of them, 20 (--example: 50): hammer, replay, many accounts, hoarder\n"
     "  --pays PERCENT       of people who win, 75; the others cancel or leave\n"
     "  --early S  --late S  people come from S seconds before the start (10) to S after it (20)\n"
     "  --seconds S          the play ends after so long (early + late + 30), at most 900\n"
@@ -26,10 +28,13 @@ const char rehearse_usage[] =
     "  --json               the report on standard output as JSON\n"
     "  --json-file FILE, --html-file FILE, --text-file FILE   the report into a file as well\n"
     "  --scratch DIR        where the rehearsal server's folder is made and removed\n"
-    "  --server URL --server-key-file FILE --on-this-server   play on a server that is there already and is in test\n"
+    "  --server URL --server-key-file FILE --on-this-server   play on a server that is there "
+    "already and is in test\n"
     "                       mode (payment.providers = sandbox); the copy of the sale stays there\n"
-    "  --measure URL        one GET after the other, --rate N a second (100) for --seconds S (5): only latency\n"
-    "  exit: 0 done, 1 the report and the server's counts differ, 2 usage, 3 it could not be played\n";
+    "  --measure URL        one GET after the other, --rate N a second (100) for --seconds S (5): "
+    "only latency\n"
+    "  exit: 0 done, 1 the report and the server's counts differ, 2 usage, 3 it could not be "
+    "played\n";
 
 struct number_option {
     const char *name;
@@ -53,15 +58,16 @@ static bool number_take(const struct number_option *option, const char *text, FI
         *option->value = value;
         return true;
     }
-    fprintf(errors, "stampede rehearse: %s must be a number from %u to %u\n", option->name, option->least,
-        option->most);
+    fprintf(errors, "stampede rehearse: %s must be a number from %u to %u\n", option->name,
+        option->least, option->most);
     return false;
 }
 
 static bool flag_take(struct rehearse_options *options, const char *name)
 {
-    const struct flag_option flags[] = { { "--help", &options->help }, { "--example", &options->example },
-        { "--json", &options->json }, { "--on-this-server", &options->use_given_server } };
+    const struct flag_option flags[] = { { "--help", &options->help },
+        { "--example", &options->example }, { "--json", &options->json },
+        { "--on-this-server", &options->use_given_server } };
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (strcmp(name, flags[i].name) == 0) {
             *flags[i].value = true;
@@ -122,7 +128,8 @@ static const char *options_wrong(const struct rehearse_options *options)
     if (ways != 1)
         return "say one of --sale N, --example and --measure URL";
     if ((options->server_url != NULL) != options->use_given_server)
-        return "--server and --on-this-server are said together: the copy of the sale is made there and stays";
+        return "--server and --on-this-server are said together: the copy of the sale is made "
+               "there and stays";
     if (options->server_url != NULL && options->server_key_file == NULL)
         return "--server needs --server-key-file";
     if (options->measure_url == NULL && options->seconds < options->early_s + 2)
@@ -136,6 +143,8 @@ static void standards_set(struct rehearse_options *options)
     const uint32_t play_s = options->early_s + options->late_s + 30;
     if (options->users == 0)
         options->users = options->example ? 100000 : 10000;
+    if (options->bots_percent == UINT32_MAX)
+        options->bots_percent = options->example ? 50 : 20;
     if (options->seconds == 0)
         options->seconds = options->measure_url != NULL ? 5 : play_s;
     if (options->expect_users == 0)
@@ -146,14 +155,21 @@ static void standards_set(struct rehearse_options *options)
 
 bool rehearse_options_read(struct rehearse_options *options, int argc, char **argv, FILE *errors)
 {
-    *options = (struct rehearse_options){ .bots_percent = 20, .pays_percent = 75, .connections = 1000,
-        .early_s = 10, .late_s = 20, .seed = 1, .p99_ms = 500, .rate = 100 };
+    *options = (struct rehearse_options){ .bots_percent = UINT32_MAX,
+        .pays_percent = 75,
+        .connections = 1000,
+        .early_s = 10,
+        .late_s = 20,
+        .seed = 1,
+        .p99_ms = 500,
+        .rate = 100 };
     for (int i = 1; i < argc; i++) {
         if (flag_take(options, argv[i]))
             continue;
         const int taken = i + 1 < argc ? value_take(options, argv[i], argv[i + 1], errors) : 0;
         if (taken == 0)
-            fprintf(errors, "stampede rehearse: %s: no such option, or it has no value; see --help\n", argv[i]);
+            fprintf(errors,
+                "stampede rehearse: %s: no such option, or it has no value; see --help\n", argv[i]);
         if (taken <= 0)
             return false;
         i++;

@@ -9,13 +9,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum rehearse_exit { REHEARSE_DONE = 0, REHEARSE_DIFFERS = 1, REHEARSE_USAGE = 2, REHEARSE_FAILED = 3 };
+enum rehearse_exit {
+    REHEARSE_DONE = 0,
+    REHEARSE_DIFFERS = 1,
+    REHEARSE_USAGE = 2,
+    REHEARSE_FAILED = 3
+};
 
 struct rehearse_options {
     bool help, example, use_given_server, json;
     uint32_t sale;
-    const char *url, *key_file;                 /* of the shop */
-    const char *server_url, *server_key_file;   /* of a rehearsal server that is there already */
+    const char *url, *key_file;               /* of the shop */
+    const char *server_url, *server_key_file; /* of a rehearsal server that is there already */
     const char *measure_url;
     const char *scratch, *html_file, *json_file, *text_file;
     uint64_t seed;
@@ -25,6 +30,7 @@ struct rehearse_options {
 
 extern const char rehearse_usage[];
 /* False: said on `errors` what is wrong. */
-MUST_CHECK bool rehearse_options_read(struct rehearse_options *options, int argc, char **argv, FILE *errors);
+MUST_CHECK bool rehearse_options_read(
+    struct rehearse_options *options, int argc, char **argv, FILE *errors);
 
 #endif

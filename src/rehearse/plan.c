@@ -4,11 +4,11 @@
 #include "base/status.h"
 
 enum {
-    EARLY_PERCENT = 60,      /* of people who are there before the start */
-    BOT_AHEAD_MS = 4000,     /* bots get session and pass so long before the start … */
-    BOT_AHEAD_LAST_MS = 1500,/* … at the latest so long before it */
-    PEOPLE_NET = 0x0a000000, /* 10.0.0.0/8: an address for each person */
-    BOTS_NET = 0xac100000,   /* 172.16.0.0/12 */
+    EARLY_PERCENT = 60,       /* of people who are there before the start */
+    BOT_AHEAD_MS = 4000,      /* bots get session and pass so long before the start … */
+    BOT_AHEAD_LAST_MS = 1500, /* … at the latest so long before it */
+    PEOPLE_NET = 0x0a000000,  /* 10.0.0.0/8: an address for each person */
+    BOTS_NET = 0xac100000,    /* 172.16.0.0/12 */
     HAMMERS_PER_ADDRESS = 5,
     ACCOUNTS_PER_ADDRESS = 50,
 };
@@ -22,7 +22,8 @@ const char *const visitor_labels[VISITOR_KINDS] = {
 /* splitmix64: each number follows from seed, visitor and count alone, so the order of events changes none. */
 uint64_t plan_draw(uint64_t seed, struct visitor *visitor, uint64_t bound)
 {
-    uint64_t mixed = seed + 0x9e3779b97f4a7c15u * ((uint64_t)visitor->number << 16 | (visitor->draws++ & 0xffff));
+    uint64_t mixed =
+        seed + 0x9e3779b97f4a7c15u * ((uint64_t)visitor->number << 16 | (visitor->draws++ & 0xffff));
     mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
     mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
     mixed ^= mixed >> 31;
@@ -73,8 +74,8 @@ static uint64_t person_comes(
     return facts->start_ns + (one < other ? one : other);
 }
 
-static uint64_t bot_comes(const struct plan_options *options, const struct sale_facts *facts,
-    struct visitor *visitor)
+static uint64_t bot_comes(
+    const struct plan_options *options, const struct sale_facts *facts, struct visitor *visitor)
 {
     const uint64_t ahead = plan_between_ns(options->seed, visitor, BOT_AHEAD_LAST_MS, BOT_AHEAD_MS);
     return ahead < facts->start_ns ? facts->start_ns - ahead : 0;
@@ -88,15 +89,15 @@ static enum mood mood_draw(const struct plan_options *options, struct visitor *v
     return plan_draw(options->seed, visitor, 3) == 0 ? MOOD_CANCELS : MOOD_LEAVES;
 }
 
-void plan_make(
-    const struct plan_options *options, const struct sale_facts *facts, struct visitor *visitors)
+void plan_make(const struct plan_options *options, const struct sale_facts *facts, struct visitor *visitors)
 {
     uint32_t people = 0, bots[VISITOR_KINDS] = { 0 };
     for (uint32_t i = 0; i < options->users; i++) {
         struct visitor *visitor = &visitors[i];
         *visitor = (struct visitor){ .number = i, .step = STEP_PAGE };
         const bool bot = plan_draw(options->seed, visitor, 100) < options->bots_percent;
-        visitor->kind = (uint8_t)(bot ? bot_kind(plan_draw(options->seed, visitor, 100)) : VISITOR_HUMAN);
+        visitor->kind =
+            (uint8_t)(bot ? bot_kind(plan_draw(options->seed, visitor, 100)) : VISITOR_HUMAN);
         visitor->item = item_choose(options->seed, facts, visitor);
         visitor->mood = (uint8_t)mood_draw(options, visitor);
         if (!bot) {

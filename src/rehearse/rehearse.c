@@ -4,10 +4,10 @@
 #include "base/clock.h"
 #include "rehearse/copy.h"
 #include "rehearse/crowd.h"
-#include "rehearse/scratch_server.h"
 #include "rehearse/measure.h"
 #include "rehearse/options.h"
 #include "rehearse/report.h"
+#include "rehearse/scratch_server.h"
 #include "rehearse/target.h"
 #include "rehearse/watch.h"
 
@@ -20,7 +20,7 @@
 enum {
     READY_PATIENCE_MS = 60000,
     PREPARE_MS = 1500, /* between the making of the sale and the first visitor */
-    SETTLE_MS = 15000, /* for payments and orders on their way, after the play */
+    SETTLE_MS = 5000,  /* for payments and orders on their way, after the play */
     SETTLE_LOOK_MS = 200,
     SALE_LENGTH_MS = 3600 * 1000,
     SPARE_FILES = 64,
@@ -56,10 +56,9 @@ static void progress(void *context, const struct tally *tally)
 {
     const struct tally_second *second = &tally->seconds[tally->seconds_count - 1];
     const struct rehearsal *rehearsal = context;
-    fprintf(stderr,
-        "%4u s %+4d s  %7u answers/s  p99 %8.1f ms  %7u visiting  %7u over  %6llu won  %5u without a connection\n",
-        tally->seconds_count, (int)tally->seconds_count - (int)rehearsal->options.early_s, second->answered,
-        second->p99_us / 1000.0, second->coming, tally->over,
+    fprintf(stderr, "%4u s %+4d s  %7u answers/s  p99 %8.1f ms  %7u visiting  %7u over  %6llu won  %5u without a connection\n",
+        tally->seconds_count, (int)tally->seconds_count - (int)rehearsal->options.early_s,
+        second->answered, second->p99_us / 1000.0, second->coming, tally->over,
         (unsigned long long)(tally->wins[WHO_PEOPLE] + tally->wins[WHO_BOTS]), second->waiting);
 }
 
@@ -123,7 +122,8 @@ static bool sale_make(struct rehearsal *rehearsal)
     struct sale_facts *facts = &rehearsal->facts;
     uint64_t made_ms, now_ms, pass_early_ms;
     if (!target_is_for_tests(target, &made_ms, &pass_early_ms)
-        || !copy_make(&rehearsal->copy, &target->session, made_ms, early_ms + PREPARE_MS, SALE_LENGTH_MS, facts))
+        || !copy_make(&rehearsal->copy, &target->session, made_ms, early_ms + PREPARE_MS,
+            SALE_LENGTH_MS, facts))
         return false;
     facts->pass_early_ns = pass_early_ms * NS_PER_MS;
     facts->start_ns = early_ms * NS_PER_MS;
@@ -149,41 +149,49 @@ static uint64_t winners_count(const struct rehearsal *rehearsal)
     return winners;
 }
 
-/* Payments arrive after the bank has answered; orders are written after the win was told. */
+static uint64_t units_of(const struct sale_facts *facts)
+{
+    uint64_t units = 0;
+    for (uint32_t i = 0; i < facts->item_count; i++)
+        units += facts->units[i];
+    return units;
+}
+
+/* Payments arrive after the bank has answered, orders are written after the win was told: what differs is looked at
+ * again for a while. */
 static bool server_settles(struct rehearsal *rehearsal)
 {
-    const struct tally *tally = rehearsal->tally;
-    const uint64_t until_ms = clock_monotonic_ms() + SETTLE_MS, wins = tally->wins[0] + tally->wins[1];
+    const uint64_t until_ms = clock_monotonic_ms() + SETTLE_MS;
+    struct target *target = &rehearsal->target;
     struct server_counts *counts = &rehearsal->counts;
-    bool settled = false;
-    while (!settled) {
-        struct server_counts report = { 0 };
+    for (;;) {
         free(rehearsal->after);
-        if (!target_report(&rehearsal->target, rehearsal->facts.sale, &report)
-            || (rehearsal->after = target_metrics(&rehearsal->target)) == NULL)
+        rehearsal->after = NULL;
+        struct server_counts reported = { 0 };
+        if (!target_report(target, rehearsal->facts.sale, &reported)
+            || (rehearsal->after = target_metrics(target)) == NULL)
             return false;
         server_counts_read(rehearsal->before, rehearsal->after, counts);
-        counts->report_won = report.report_won;
-        counts->winners = report.winners;
-        counts->orders_paid = report.orders_paid;
-        counts->orders_cancelled = report.orders_cancelled;
-        counts->units_taken = report.units_taken;
-        counts->units_free = report.units_free;
-        counts->units_held_sold = report.units_held_sold;
-        settled = (counts->orders_paid >= tally->paid && counts->orders_written >= wins
-                      && counts->units_taken == counts->units_held_sold)
-            || clock_monotonic_ms() > until_ms;
-        if (!settled)
-            usleep(SETTLE_LOOK_MS * 1000);
+        counts->report = reported.report;
+        const struct seen_besides besides = { .own_requests = target->asked + rehearsal->watch.asked,
+            .winners = winners_count(rehearsal),
+            .units = units_of(&rehearsal->facts),
+            .human_check = rehearsal->facts.human_check };
+        comparisons_make(rehearsal->tally, counts, &besides, &rehearsal->comparisons);
+        if (rehearsal->comparisons.different == 0 || clock_monotonic_ms() > until_ms)
+            return true;
+        usleep(SETTLE_LOOK_MS * 1000);
     }
-    return true;
 }
 
 static bool play(struct rehearsal *rehearsal)
 {
     const struct rehearse_options *options = &rehearsal->options;
-    const struct plan_options plan = { .seed = options->seed, .users = options->users,
-        .bots_percent = options->bots_percent, .late_s = options->late_s, .pays_percent = options->pays_percent };
+    const struct plan_options plan = { .seed = options->seed,
+        .users = options->users,
+        .bots_percent = options->bots_percent,
+        .late_s = options->late_s,
+        .pays_percent = options->pays_percent };
     const bool own = options->server_url == NULL;
     const char *url = own ? rehearsal->host.url : options->server_url;
     const struct crowd_options crowd = { .server = rehearsal->target.address,
@@ -211,46 +219,36 @@ static bool play(struct rehearsal *rehearsal)
     return status == STATUS_OK && server_settles(rehearsal);
 }
 
-static uint64_t units_of(const struct sale_facts *facts)
-{
-    uint64_t units = 0;
-    for (uint32_t i = 0; i < facts->item_count; i++)
-        units += facts->units[i];
-    return units;
-}
-
 static void conclude(struct rehearsal *rehearsal)
 {
     const struct rehearse_options *options = &rehearsal->options;
     const struct copy *copy = &rehearsal->copy;
     const struct tally *tally = rehearsal->tally;
-    const struct seen_besides besides = {
-        /* The bank tells the server of each payment by a request. */
-        .own_requests = rehearsal->target.asked + rehearsal->watch.asked + tally->paid,
-        .winners = winners_count(rehearsal),
-        .units = units_of(&rehearsal->facts),
-        .human_check = rehearsal->facts.human_check,
-    };
     struct measured *measured = &rehearsal->measured;
-    *measured = (struct measured){ .users = options->users, .bots_percent = options->bots_percent,
-        .units = besides.units, .expect_users = options->expect_users,
-        .machine_cores = options->machine_cores, .p99_goal_ms = options->p99_ms,
-        .waiting_room = rehearsal->facts.waiting_room, .pace_per_s = copy_number(copy, "pace_per_s"),
-        .drop_percent = copy_number(copy, "drop_percent"), .start_draw_ms = copy_number(copy, "start_draw_ms"),
+    *measured = (struct measured){ .users = options->users,
+        .bots_percent = options->bots_percent,
+        .units = units_of(&rehearsal->facts),
+        .expect_users = options->expect_users,
+        .machine_cores = options->machine_cores,
+        .p99_goal_ms = options->p99_ms,
+        .waiting_room = rehearsal->facts.waiting_room,
+        .pace_per_s = copy_number(copy, "pace_per_s"),
+        .drop_percent = copy_number(copy, "drop_percent"),
+        .start_draw_ms = copy_number(copy, "start_draw_ms"),
         .peak_orders_per_s = watch_peak_orders(&rehearsal->watch),
-        .peak_go_per_s = watch_peak_go(&rehearsal->watch), .cpu_s = rehearsal->cpu_s,
+        .peak_go_per_s = watch_peak_go(&rehearsal->watch),
+        .cpu_s = rehearsal->cpu_s,
         .seconds = tally->seconds_count };
     snprintf(measured->human_check, sizeof measured->human_check, "%s",
         rehearsal->facts.human_check ? copy_text(copy, "human_check") : "none");
     for (uint32_t i = 0; i < tally->seconds_count; i++)
         if (tally->seconds[i].answered > measured->peak_requests_per_s)
             measured->peak_requests_per_s = tally->seconds[i].answered;
-    comparisons_make(tally, &rehearsal->counts, &besides, &rehearsal->comparisons);
     findings_make(tally, &rehearsal->counts, &rehearsal->comparisons, measured, &rehearsal->findings);
 }
 
-static bool report_put(const struct report *report, void (*write_report)(const struct report *, struct text *),
-    const char *path)
+static bool report_put(const struct report *report,
+    void (*write_report)(const struct report *, struct text *), const char *path)
 {
     char *bytes = malloc(REPORT_BYTES);
     struct text text = text_in(bytes, bytes != NULL ? REPORT_BYTES : 0);
@@ -258,9 +256,11 @@ static bool report_put(const struct report *report, void (*write_report)(const s
         return false;
     write_report(report, &text);
     FILE *file = path != NULL ? fopen(path, "we") : stdout;
-    const bool good = file != NULL && !text.overflow && fwrite(text.data, 1, text.size, file) == text.size;
+    const bool good =
+        file != NULL && !text.overflow && fwrite(text.data, 1, text.size, file) == text.size;
     if (!good)
-        fprintf(stderr, "stampede rehearse: the report can't be written to %s\n", path != NULL ? path : "standard output");
+        fprintf(stderr, "stampede rehearse: the report can't be written to %s\n",
+            path != NULL ? path : "standard output");
     free(bytes);
     return (file == NULL || (path != NULL ? fclose(file) : fflush(file)) == 0) && good;
 }
@@ -269,12 +269,20 @@ static bool reports_write(const struct rehearsal *rehearsal)
 {
     const struct rehearse_options *options = &rehearsal->options;
     const struct report report = { .title = copy_text(&rehearsal->copy, "title"),
-        .server = rehearsal->target.session.url, .seed = options->seed,
-        .units = rehearsal->measured.units, .users = options->users, .bots_percent = options->bots_percent,
-        .connections = options->connections, .seconds = rehearsal->tally->seconds_count,
-        .start_s = (uint32_t)(rehearsal->facts.start_ns / NS_PER_S), .copy = &rehearsal->copy,
-        .tally = rehearsal->tally, .counts = &rehearsal->counts, .comparisons = &rehearsal->comparisons,
-        .measured = &rehearsal->measured, .findings = &rehearsal->findings };
+        .server = rehearsal->target.session.url,
+        .seed = options->seed,
+        .units = rehearsal->measured.units,
+        .users = options->users,
+        .bots_percent = options->bots_percent,
+        .connections = options->connections,
+        .seconds = rehearsal->tally->seconds_count,
+        .start_s = (uint32_t)(rehearsal->facts.start_ns / NS_PER_S),
+        .copy = &rehearsal->copy,
+        .tally = rehearsal->tally,
+        .counts = &rehearsal->counts,
+        .comparisons = &rehearsal->comparisons,
+        .measured = &rehearsal->measured,
+        .findings = &rehearsal->findings };
     bool good = report_put(&report, options->json ? report_json : report_text, NULL);
     if (options->html_file != NULL)
         good &= report_put(&report, report_html, options->html_file);
@@ -296,8 +304,8 @@ static int rehearse(struct rehearsal *rehearsal)
         fputs("stampede rehearse: no memory\n", stderr);
         return REHEARSE_FAILED;
     }
-    if (!sale_read(rehearsal, &settings) || settings.overflow || !server_open(rehearsal, text_span(&settings))
-        || !sale_make(rehearsal) || !play(rehearsal))
+    if (!sale_read(rehearsal, &settings) || settings.overflow
+        || !server_open(rehearsal, text_span(&settings)) || !sale_make(rehearsal) || !play(rehearsal))
         return REHEARSE_FAILED;
     conclude(rehearsal);
     if (!reports_write(rehearsal))

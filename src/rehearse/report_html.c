@@ -2,13 +2,23 @@
 /* rehearse/report_html.c: one page without scripts and without anything from elsewhere; the plots are SVG in it. */
 #include "rehearse/report.h"
 
-enum { PLOT_WIDTH = 900, PLOT_HEIGHT = 180, PLOT_LEFT = 70, PLOT_BOTTOM = 24, BAR_HEIGHT = 18, BAR_LEFT = 160, BAR_WIDTH = 620 };
+enum {
+    PLOT_WIDTH = 900,
+    PLOT_HEIGHT = 180,
+    PLOT_LEFT = 70,
+    PLOT_BOTTOM = 24,
+    BAR_HEIGHT = 18,
+    BAR_LEFT = 160,
+    BAR_WIDTH = 620
+};
 
 static const char style[] =
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;"
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 "
+    "1rem;color:#1b1b1b;"
     "background:#fff}table{border-collapse:collapse;width:100%;margin:.5rem 0}"
     "th,td{border-bottom:1px solid #ccc;padding:.2rem .5rem;text-align:right}"
-    "th:first-child,td:first-child{text-align:left}.no{color:#a40000;font-weight:bold}.yes{color:#00591f}"
+    "th:first-child,td:first-child{text-align:left}.no{color:#a40000;font-weight:bold}.yes{color:#"
+    "00591f}"
     "svg{width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#333}";
 
 static void html(struct text *out, const char *string)
@@ -19,8 +29,9 @@ static void html(struct text *out, const char *string)
 static void header(const struct report *report, struct text *out)
 {
     const struct findings *findings = report->findings;
-    text_literal(out, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
-                      "<meta name=\"viewport\" content=\"width=device-width\"><title>Rehearsal: ");
+    text_literal(out,
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
+        "<meta name=\"viewport\" content=\"width=device-width\"><title>Rehearsal: ");
     html(out, report->title);
     text_format(out, "</title><style>%s</style></head><body><h1>Rehearsal: ", style);
     html(out, report->title);
@@ -68,20 +79,25 @@ static void plot(const struct report *report, enum plot_of of, const char *title
     const double width = PLOT_WIDTH - PLOT_LEFT - 10, height = PLOT_HEIGHT - PLOT_BOTTOM - 10;
     const double step = tally->seconds_count > 1 ? width / (tally->seconds_count - 1) : width;
     text_format(out,
-        "<h3>%s</h3><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s by the second, at most %.1f\">"
-        "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"#999\"/><text x=\"2\" y=\"18\">%.1f</text>"
-        "<text x=\"2\" y=\"%d\">0</text><polyline fill=\"none\" stroke=\"#0b5cad\" stroke-width=\"2\" points=\"",
-        title, PLOT_WIDTH, PLOT_HEIGHT, title, most, PLOT_LEFT, PLOT_HEIGHT - PLOT_BOTTOM, PLOT_WIDTH,
-        PLOT_HEIGHT - PLOT_BOTTOM, most, PLOT_HEIGHT - PLOT_BOTTOM);
+        "<h3>%s</h3><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s by the second, at most "
+        "%.1f\">"
+        "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"#999\"/><text x=\"2\" "
+        "y=\"18\">%.1f</text>"
+        "<text x=\"2\" y=\"%d\">0</text><polyline fill=\"none\" stroke=\"#0b5cad\" "
+        "stroke-width=\"2\" points=\"",
+        title, PLOT_WIDTH, PLOT_HEIGHT, title, most, PLOT_LEFT, PLOT_HEIGHT - PLOT_BOTTOM,
+        PLOT_WIDTH, PLOT_HEIGHT - PLOT_BOTTOM, most, PLOT_HEIGHT - PLOT_BOTTOM);
     for (uint32_t i = 0; i < tally->seconds_count; i++)
         text_format(out, "%.1f,%.1f ", PLOT_LEFT + i * step,
             10 + height - (most > 0 ? point(&tally->seconds[i], of) / most : 0) * height);
     text_format(out,
-        "\"/><line x1=\"%.1f\" y1=\"10\" x2=\"%.1f\" y2=\"%d\" stroke=\"#a40000\" stroke-dasharray=\"4\"/>"
-        "<text x=\"%.1f\" y=\"%d\">start</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%u s</text></svg>",
-        PLOT_LEFT + report->start_s * step, PLOT_LEFT + report->start_s * step, PLOT_HEIGHT - PLOT_BOTTOM,
-        PLOT_LEFT + report->start_s * step + 4, PLOT_HEIGHT - 8, PLOT_WIDTH - 4, PLOT_HEIGHT - 8,
-        tally->seconds_count);
+        "\"/><line x1=\"%.1f\" y1=\"10\" x2=\"%.1f\" y2=\"%d\" stroke=\"#a40000\" "
+        "stroke-dasharray=\"4\"/>"
+        "<text x=\"%.1f\" y=\"%d\">start</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%u "
+        "s</text></svg>",
+        PLOT_LEFT + report->start_s * step, PLOT_LEFT + report->start_s * step,
+        PLOT_HEIGHT - PLOT_BOTTOM, PLOT_LEFT + report->start_s * step + 4, PLOT_HEIGHT - 8,
+        PLOT_WIDTH - 4, PLOT_HEIGHT - 8, tally->seconds_count);
 }
 
 static void layers(const struct report *report, struct text *out)
@@ -100,25 +116,30 @@ static void layers(const struct report *report, struct text *out)
         text_format(out,
             "<text x=\"0\" y=\"%d\">%s</text><rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" "
             "fill=\"#0b5cad\"/><text x=\"%.1f\" y=\"%d\">%llu</text>",
-            y + 11, layer_labels[i], BAR_LEFT, y, width, BAR_HEIGHT - 5, BAR_LEFT + width + 4, y + 11,
-            (unsigned long long)findings->requests[i]);
+            y + 11, layer_labels[i], BAR_LEFT, y, width, BAR_HEIGHT - 5, BAR_LEFT + width + 4,
+            y + 11, (unsigned long long)findings->requests[i]);
     }
     text_literal(out, "</svg><table><tr><th>layer</th><th>requests</th><th>visitors</th></tr>");
     for (uint32_t i = 0; i < LAYERS; i++)
         text_format(out, "<tr><td>%s</td><td>%llu</td><td>%llu</td></tr>", layer_labels[i],
             (unsigned long long)findings->requests[i], (unsigned long long)findings->visitors[i]);
     text_format(out,
-        "</table><h3>Beside the source documents</h3><table><tr><th>share</th><th>here</th><th>documents</th></tr>"
-        "<tr><td>visitors stopped before they could ask to buy</td><td>%.2f %%</td><td>50 %%</td></tr>"
-        "<tr><td>purchases refused before the inventory was asked</td><td>%.2f %%</td><td>90 %%</td></tr>"
-        "<tr><td>requests that never became an order in the database</td><td>%.2f %%</td><td>99.9 %%</td></tr></table>",
+        "</table><h3>Beside the source "
+        "documents</h3><table><tr><th>share</th><th>here</th><th>documents</th></tr>"
+        "<tr><td>visitors stopped before they could ask to buy</td><td>%.2f %%</td><td>50 "
+        "%%</td></tr>"
+        "<tr><td>purchases refused before the inventory was asked</td><td>%.2f %%</td><td>90 "
+        "%%</td></tr>"
+        "<tr><td>requests that never became an order in the database</td><td>%.2f %%</td><td>99.9 "
+        "%%</td></tr></table>",
         100 * findings->stopped_before_buy, 100 * findings->refused_before_stock,
         100 * findings->refused_before_store);
 }
 
 static void latencies(const struct report *report, struct text *out)
 {
-    text_literal(out, "<h2>Latency</h2><p>In ms, from the moment that was meant.</p><table><tr><th>step</th><th>answers</th>");
+    text_literal(
+        out, "<h2>Latency</h2><p>In ms, from the moment that was meant.</p><table><tr><th>step</th><th>answers</th>");
     for (uint32_t i = 0; i < QUANTILES; i++)
         text_format(out, "<th>%s</th>", report_quantile_names[i]);
     text_literal(out, "</tr>");
@@ -140,8 +161,9 @@ static void latencies(const struct report *report, struct text *out)
 
 static void counts(const struct report *report, struct text *out)
 {
-    text_literal(out, "<h2>The report's counts and the server's own</h2><table><tr><th>count</th><th>report</th>"
-                      "<th>server</th></tr>");
+    text_literal(out,
+        "<h2>The report's counts and the server's own</h2><table><tr><th>count</th><th>report</th>"
+        "<th>server</th></tr>");
     for (uint32_t i = 0; i < report->comparisons->count; i++) {
         const struct comparison *row = &report->comparisons->rows[i];
         text_format(out, "<tr%s><td>", row->ours == row->theirs ? "" : " class=\"no\"");
@@ -166,12 +188,15 @@ static void advice(const struct report *report, struct text *out)
     text_literal(out, "</ul><h2>Machines</h2><p>");
     if (findings->cpu_us_per_request > 0)
         text_format(out,
-            "%.1f µs of processor for each request. %llu users expected: %.0f requests in the busiest second, "
+            "%.1f µs of processor for each request. %llu users expected: %.0f requests in the "
+            "busiest second, "
             "%.1f cores at 60 %%, %.0f machines with %u cores.",
             findings->cpu_us_per_request, (unsigned long long)report->measured->expect_users,
-            findings->expect_per_s, findings->cores, findings->machines, report->measured->machine_cores);
+            findings->expect_per_s, findings->cores, findings->machines,
+            report->measured->machine_cores);
     else
-        text_literal(out, "Not measured: only the processor time of a rehearsal server that was started here is known.");
+        text_literal(
+            out, "Not measured: only the processor time of a rehearsal server that was started here is known.");
     text_literal(out, "</p>");
 }
 

@@ -12,7 +12,8 @@ static void header(const struct report *report, struct text *out)
         (unsigned long long)report->seed, report->connections, report->server);
     for (uint32_t i = 0; report->copy != NULL && i < report->copy->note_count; i++)
         text_format(out, "  unlike the shop's sale: %s\n", report->copy->notes[i]);
-    text_literal(out, "  the visitors' own work for the human check is left out: the rehearsal server asks for next to none\n");
+    text_literal(
+        out, "  the visitors' own work for the human check is left out: the rehearsal server asks for next to none\n");
 }
 
 static void held(const struct report *report, struct text *out)
@@ -20,7 +21,8 @@ static void held(const struct report *report, struct text *out)
     const struct findings *findings = report->findings;
     text_format(out, "\n%s\n", findings->held ? "It held." : "It did not hold.");
     for (uint32_t i = 0; i < findings->held_count; i++)
-        text_format(out, "  %-4s %s\n", findings->held_lines[i].ok ? "yes" : "NO", findings->held_lines[i].text);
+        text_format(out, "  %-4s %s\n", findings->held_lines[i].ok ? "yes" : "NO",
+            findings->held_lines[i].text);
 }
 
 static double percent(uint64_t part, uint64_t all)
@@ -31,21 +33,25 @@ static double percent(uint64_t part, uint64_t all)
 static void layers(const struct report *report, struct text *out)
 {
     const struct findings *findings = report->findings;
-    text_format(out, "\nWhere requests and visits ended\n  %-20s %12s %8s %12s %8s\n", "layer", "requests", "",
-        "visitors", "");
+    text_format(out, "\nWhere requests and visits ended\n  %-20s %12s %8s %12s %8s\n", "layer",
+        "requests", "", "visitors", "");
     for (uint32_t i = 0; i < LAYERS; i++)
         text_format(out, "  %-20s %12llu %7.2f%% %12llu %7.2f%%\n", layer_labels[i],
-            (unsigned long long)findings->requests[i], percent(findings->requests[i], findings->all_requests),
-            (unsigned long long)findings->visitors[i], percent(findings->visitors[i], findings->all_visitors));
-    text_format(out, "  %-20s %12llu %8s %12llu\n", "all", (unsigned long long)findings->all_requests, "",
-        (unsigned long long)findings->all_visitors);
+            (unsigned long long)findings->requests[i],
+            percent(findings->requests[i], findings->all_requests),
+            (unsigned long long)findings->visitors[i],
+            percent(findings->visitors[i], findings->all_visitors));
+    text_format(out, "  %-20s %12llu %8s %12llu\n", "all",
+        (unsigned long long)findings->all_requests, "", (unsigned long long)findings->all_visitors);
     text_format(out,
         "\nBeside the source documents\n"
-        "  %-62s %7.2f%%   (documents: 50%%)\n  %-62s %7.2f%%   (documents: 90%%)\n  %-62s %7.2f%%   (documents: 99.9%%)\n",
+        "  %-62s %7.2f%%   (documents: 50%%)\n  %-62s %7.2f%%   (documents: 90%%)\n  %-62s %7.2f%% "
+        "  (documents: 99.9%%)\n",
         "visitors stopped before they could ask to buy", 100 * findings->stopped_before_buy,
         "purchases refused before the inventory was asked", 100 * findings->refused_before_stock,
         "requests that never became an order in the database", 100 * findings->refused_before_store);
-    text_format(out, "  busiest second: %llu requests, %llu to the inventory, %llu orders to the database\n",
+    text_format(out,
+        "  busiest second: %llu requests, %llu to the inventory, %llu orders to the database\n",
         (unsigned long long)report->measured->peak_requests_per_s,
         (unsigned long long)report->measured->peak_go_per_s,
         (unsigned long long)report->measured->peak_orders_per_s);
@@ -57,7 +63,8 @@ static void latency_rows(const struct report *report, uint32_t who, const char *
         const struct latency *latency = &report->tally->latency[who][step];
         if (latency->total == 0)
             continue;
-        text_format(out, "  %-7s %-12s %10llu", name, step_labels[step], (unsigned long long)latency->total);
+        text_format(out, "  %-7s %-12s %10llu", name, step_labels[step],
+            (unsigned long long)latency->total);
         for (uint32_t i = 0; i < QUANTILES; i++)
             text_format(out, " %9.2f", (double)latency_quantile_ns(latency, report_quantiles[i]) / 1e6);
         text_literal(out, "\n");
@@ -66,7 +73,8 @@ static void latency_rows(const struct report *report, uint32_t who, const char *
 
 static void latencies(const struct report *report, struct text *out)
 {
-    text_format(out, "\nLatency in ms, from the moment that was meant\n  %-7s %-12s %10s", "who", "step", "answers");
+    text_format(out, "\nLatency in ms, from the moment that was meant\n  %-7s %-12s %10s", "who",
+        "step", "answers");
     for (uint32_t i = 0; i < QUANTILES; i++)
         text_format(out, " %9s", report_quantile_names[i]);
     text_literal(out, "\n");
@@ -84,7 +92,8 @@ static void winners(const struct report *report, struct text *out)
 
 static void comparisons(const struct report *report, struct text *out)
 {
-    text_format(out, "\nThe report's counts and the server's own\n  %-36s %12s %12s\n", "", "report", "server");
+    text_format(out, "\nThe report's counts and the server's own\n  %-36s %12s %12s\n", "",
+        "report", "server");
     for (uint32_t i = 0; i < report->comparisons->count; i++) {
         const struct comparison *row = &report->comparisons->rows[i];
         text_format(out, "  %-36s %12llu %12llu%s\n", row->what, (unsigned long long)row->ours,
@@ -103,12 +112,14 @@ static void advice(const struct report *report, struct text *out)
         text_literal(out, "  nothing: no figure of this rehearsal asks for a change\n");
     text_literal(out, "\nMachines\n");
     if (findings->cpu_us_per_request <= 0) {
-        text_literal(out, "  not measured: only the processor time of a rehearsal server that was started here is known\n");
+        text_literal(
+            out, "  not measured: only the processor time of a rehearsal server that was started here is known\n");
         return;
     }
     text_format(out,
         "  %.1f µs of processor for each request (%.1f s for %llu)\n"
-        "  %llu users expected: %.0f requests in the busiest second = %.1f cores at 60 %% = %.0f machine%s with %u cores\n",
+        "  %llu users expected: %.0f requests in the busiest second = %.1f cores at 60 %% = %.0f "
+        "machine%s with %u cores\n",
         findings->cpu_us_per_request, measured->cpu_s, (unsigned long long)findings->all_requests,
         (unsigned long long)measured->expect_users, findings->expect_per_s, findings->cores,
         findings->machines, findings->machines > 1 ? "s" : "", measured->machine_cores);

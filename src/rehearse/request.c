@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rehearse/request.h"
 
-static const char details[] =
-    "{\"name\":\"Rehearsal\",\"phone\":\"10000000000\",\"address\":\"1 Rehearsal Road\",\"note\":\"\"}";
+static const char details[] = "{\"name\":\"Rehearsal\",\"phone\":\"10000000000\",\"address\":\"1 "
+                              "Rehearsal Road\",\"note\":\"\"}";
 
 static void line(struct text *out, const char *method, const char *path, const char *tail, uint32_t number)
 {
     text_format(out, "%s %s%u%s HTTP/1.1\r\n", method, path, number, tail);
 }
 
-static void line_of_order(
-    struct text *out, const char *method, const char *path, const char id[ID_CHARS], const char *tail)
+static void line_of_order(struct text *out, const char *method, const char *path,
+    const char id[ID_CHARS], const char *tail)
 {
     text_format(out, "%s %s%.*s%s HTTP/1.1\r\n", method, path, ID_CHARS, id, tail);
 }
@@ -59,7 +59,8 @@ static void head_write(struct text *out, const struct request_place *place,
 static void body_write(struct text *out, const char *before, const char *value, const char *after)
 {
     const size_t size = strlen(before) + strlen(value) + strlen(after);
-    text_format(out, "%sContent-Length: %zu\r\n\r\n", size > 0 ? "Content-Type: application/json\r\n" : "", size);
+    text_format(out, "%sContent-Length: %zu\r\n\r\n",
+        size > 0 ? "Content-Type: application/json\r\n" : "", size);
     text_string(out, before);
     text_string(out, value);
     text_string(out, after);

@@ -16,12 +16,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { END_WAIT_MS = 20000, END_LOOK_MS = 20, ENVIRONMENT_MAX = 512, FOLDER_DEPTH_FDS = 16, LOG_TAIL = 2000 };
+enum {
+    END_WAIT_MS = 20000,
+    END_LOOK_MS = 20,
+    ENVIRONMENT_MAX = 512,
+    FOLDER_DEPTH_FDS = 16,
+    LOG_TAIL = 2000
+};
 
 bool scratch_server_takes(struct span name)
 {
-    static const char *const sections[] = { "limits.", "room.", "pass.", "switches.", "watch.", "waitlist.",
-        "human.challenge_s", "human.spent_max", "data.tickets_max", "orders.lag_max", "session.life" };
+    static const char *const sections[] = { "limits.", "room.", "pass.", "switches.", "watch.",
+        "waitlist.", "human.challenge_s", "human.spent_max", "data.tickets_max", "orders.lag_max",
+        "session.life" };
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const size_t size = strlen(sections[i]);
         if (name.size >= size && memcmp(name.data, sections[i], size) == 0)
@@ -85,7 +92,8 @@ static void settings_take(struct text *out, struct span settings)
     }
 }
 
-static bool settings_write(struct scratch_server *host, struct span settings, uint32_t connections, const char *path)
+static bool settings_write(
+    struct scratch_server *host, struct span settings, uint32_t connections, const char *path)
 {
     static char bytes[2 * SCRATCH_SETTINGS_BYTES];
     struct text text = text_in(bytes, sizeof bytes);
@@ -133,8 +141,8 @@ static int process_start(struct scratch_server *host, char *config)
     return result;
 }
 
-bool scratch_server_start(struct scratch_server *host, const char *scratch, struct span settings, uint32_t connections,
-    FILE *errors)
+bool scratch_server_start(struct scratch_server *host, const char *scratch, struct span settings,
+    uint32_t connections, FILE *errors)
 {
     char config[SCRATCH_PATH_BYTES + 32];
     *host = (struct scratch_server){ 0 };
@@ -152,12 +160,14 @@ bool scratch_server_start(struct scratch_server *host, const char *scratch, stru
     snprintf(config, sizeof config, "%s/stampede.ini", host->folder);
     if (host->port == 0 || !key_make(host, errors)
         || !settings_write(host, settings, connections, config)) {
-        fprintf(errors, "stampede rehearse: %s: the rehearsal server can't be prepared: %m\n", host->folder);
+        fprintf(errors, "stampede rehearse: %s: the rehearsal server can't be prepared: %m\n",
+            host->folder);
         return false;
     }
     const int result = process_start(host, config);
     if (result != 0)
-        fprintf(errors, "stampede rehearse: the rehearsal server can't be started: %s\n", strerror(result));
+        fprintf(errors, "stampede rehearse: the rehearsal server can't be started: %s\n",
+            strerror(result));
     return result == 0;
 }
 

@@ -21,8 +21,8 @@ struct scratch_server {
 
 /* `settings`: lines "section.key=value" that are taken over; those that a rehearsal needs otherwise are passed over.
  * `scratch`: where the folder is made; NULL: $TMPDIR or the system's. Returns before the server is ready. */
-MUST_CHECK bool scratch_server_start(struct scratch_server *host, const char *scratch, struct span settings,
-    uint32_t connections, FILE *errors);
+MUST_CHECK bool scratch_server_start(struct scratch_server *host, const char *scratch,
+    struct span settings, uint32_t connections, FILE *errors);
 /* False: it has ended. */
 bool scratch_server_lives(struct scratch_server *host);
 /* Processor time used so far, in seconds. */

@@ -86,6 +86,8 @@ void server_counts_read(const char *before, const char *after, struct server_cou
             - grown_answer(&metrics, "stampede_door_repeats_total", "too-fast"),
         .refused_pace = grown(&metrics, "stampede_limits_refused_total", "layer=\"item\"")
             + grown(&metrics, "stampede_limits_refused_total", "layer=\"admission\""),
+        .calls = grown(&metrics, "stampede_outgoing_calls_total", "result=\"answered\"")
+            + grown(&metrics, "stampede_outgoing_calls_total", "result=\"failed\""),
         .human_passed = grown_answer(&metrics, "stampede_human_total", "passed"),
         .evicted = grown_sum(&metrics, "stampede_limits_evicted_total")
             + grown_sum(&metrics, "stampede_limits_overflow_total"),
@@ -114,11 +116,11 @@ void comparisons_make(const struct tally *tally, const struct server_counts *cou
     const uint64_t wins = tally->wins[WHO_PEOPLE] + tally->wins[WHO_BOTS];
     char what[COMPARISON_BYTES];
     *out = (struct comparisons){ 0 };
-    compare(out, "requests", tally->sent + besides->own_requests, counts->requests);
+    compare(out, "requests", tally->sent + besides->own_requests, counts->requests - counts->calls);
     compare(out, "purchases asked", tally_step(tally, STEP_BUY), counts->purchases);
     compare(out, "won", wins, counts->won);
     compare(out, "won, told again", tally_told(tally, STEP_BUY, WORD_WON) - wins, counts->repeated);
-    compare(out, "won, report of the sale", wins, counts->report_won);
+    compare(out, "won, report of the sale", wins, counts->report.won);
     for (uint32_t word = WORD_OTHER + 1; word < WORDS; word++) {
         const uint64_t ours = tally_told(tally, STEP_BUY, (enum word)word);
         if (ours == 0 && counts->words[word] == 0)
@@ -129,11 +131,14 @@ void comparisons_make(const struct tally *tally, const struct server_counts *cou
     compare(out, "too-fast, all requests", tally_word(tally, WORD_TOO_FAST),
         counts->refused_address + counts->refused_user);
     if (besides->human_check)
-        compare(out, "human checks passed", tally_told(tally, STEP_PASS, WORD_SERVED), counts->human_passed);
+        compare(out, "human checks passed", tally_told(tally, STEP_PASS, WORD_SERVED),
+            counts->human_passed);
     compare(out, "orders written", wins, counts->orders_written);
-    compare(out, "users who won", besides->winners, counts->winners);
-    compare(out, "orders paid", tally->paid, counts->orders_paid);
-    compare(out, "orders cancelled", tally->cancelled, counts->orders_cancelled);
-    compare(out, "units: taken and free", besides->units, counts->units_held_sold + counts->units_free);
-    compare(out, "units: orders and inventory", counts->units_taken, counts->units_held_sold);
+    compare(out, "users who won", besides->winners, counts->report.winners);
+    compare(out, "orders paid", tally->paid, counts->report.orders_paid);
+    compare(out, "orders cancelled", tally->cancelled, counts->report.orders_cancelled);
+    compare(out, "units: taken and free", besides->units,
+        counts->report.units_held_sold + counts->report.units_free);
+    compare(out, "units: orders and inventory", counts->report.units_taken,
+        counts->report.units_held_sold);
 }

@@ -13,15 +13,20 @@ uint64_t metrics_value(const char *text, const char *name, const char *labels);
 /* All lines of this name together. */
 uint64_t metrics_sum(const char *text, const char *name);
 
+/* What the report of the sale says, and its items. */
+struct sale_counts {
+    uint64_t won, winners, orders_paid, orders_cancelled, units_taken, units_free, units_held_sold;
+};
+
 /* What the server says, each as it grew during the play. */
 struct server_counts {
     uint64_t requests, purchases, won, repeated, orders_written;
     uint64_t refused_address, refused_user, refused_pace; /* by limits */
+    uint64_t calls; /* that the server made itself: a rehearsal server calls its own sandbox, and nobody else */
     uint64_t human_passed, evicted, spent_forgotten, connections_refused;
-    uint64_t go;             /* purchases that went on to the inventory */
-    uint64_t words[WORDS];   /* of purchases: the door's and the inventory's answers, as they were told */
-    /* of the report of the sale, and of its items */
-    uint64_t report_won, winners, orders_paid, orders_cancelled, units_taken, units_free, units_held_sold;
+    uint64_t go;           /* purchases that went on to the inventory */
+    uint64_t words[WORDS]; /* of purchases: the door's and the inventory's answers, as they were told */
+    struct sale_counts report;
 };
 void server_counts_read(const char *before, const char *after, struct server_counts *counts);
 
@@ -36,7 +41,7 @@ struct comparisons {
 
 /* What is not in the tally. */
 struct seen_besides {
-    uint64_t own_requests; /* the rehearsal's own and the bank's, beside the visitors' */
+    uint64_t own_requests; /* the rehearsal's own, beside the visitors' */
     uint64_t winners;      /* visitors who have won at least once */
     uint64_t units;        /* that were on sale */
     bool human_check;

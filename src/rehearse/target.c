@@ -88,14 +88,18 @@ bool target_is_for_tests(struct target *target, uint64_t *now_ms, uint64_t *pass
     *now_ms = (uint64_t)json_integer_value(json_object_get(time, "now_ms"));
     *pass_early_ms = (uint64_t)json_integer_value(json_object_get(shop, "pass_early_ms"));
     if (time == NULL || shop == NULL)
-        fprintf(target->session.errors, "stampede rehearse: %s does not answer like Stampede\n", target->session.url);
+        fprintf(target->session.errors, "stampede rehearse: %s does not answer like Stampede\n",
+            target->session.url);
     else if (!test)
         fprintf(target->session.errors,
-            "stampede rehearse: %s is not in test mode (payment.providers = sandbox): a rehearsal never plays "
-            "on a server that takes real money\n", target->session.url);
+            "stampede rehearse: %s is not in test mode (payment.providers = sandbox): a rehearsal "
+            "never plays "
+            "on a server that takes real money\n",
+            target->session.url);
     else if (!guests)
         fprintf(target->session.errors,
-            "stampede rehearse: %s has no guests: set session.guests = yes there\n", target->session.url);
+            "stampede rehearse: %s has no guests: set session.guests = yes there\n",
+            target->session.url);
     json_decref(time);
     json_decref(shop);
     return test && guests;
@@ -120,19 +124,19 @@ bool target_report(struct target *target, uint32_t sale, struct server_counts *c
     snprintf(path, sizeof path, "/v1/sales/%u", sale);
     json_t *shown = json_get(target, path);
     const bool good = report != NULL && shown != NULL;
-    counts->report_won = number(json_object_get(report, "funnel"), "purchase.won");
-    counts->winners = number(report, "winners");
-    counts->orders_paid = number(report, "orders_paid");
-    counts->orders_cancelled = number(report, "orders_cancelled");
-    counts->units_taken = number(report, "units_pending") + number(report, "units_paid");
-    counts->units_free = counts->units_held_sold = 0;
+    counts->report.won = number(json_object_get(report, "funnel"), "purchase.won");
+    counts->report.winners = number(report, "winners");
+    counts->report.orders_paid = number(report, "orders_paid");
+    counts->report.orders_cancelled = number(report, "orders_cancelled");
+    counts->report.units_taken = number(report, "units_pending") + number(report, "units_paid");
+    counts->report.units_free = counts->report.units_held_sold = 0;
     const json_t *item;
     size_t i;
     json_array_foreach(json_object_get(shown, "items"), i, item)
     {
         const json_t *units = json_object_get(item, "counts");
-        counts->units_free += number(units, "free");
-        counts->units_held_sold += number(units, "held") + number(units, "sold");
+        counts->report.units_free += number(units, "free");
+        counts->report.units_held_sold += number(units, "held") + number(units, "sold");
     }
     json_decref(report);
     json_decref(shown);

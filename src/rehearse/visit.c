@@ -62,8 +62,8 @@ static void buy_next(struct visit *visit)
 {
     struct visitor *visitor = visit->visitor;
     const bool person = visitor->kind == VISITOR_HUMAN;
-    uint64_t click_ns =
-        visit->facts->start_ns + plan_between_ns(visit->seed, visitor, person ? 100 : 0, person ? 1500 : 20);
+    uint64_t click_ns = visit->facts->start_ns
+        + plan_between_ns(visit->seed, visitor, person ? 100 : 0, person ? 1500 : 20);
     if (visitor->kind == VISITOR_HAMMER)
         click_ns -= NS_PER_S < click_ns ? NS_PER_S : click_ns;
     next(visit, STEP_BUY, person ? 200 : 0, person ? 2000 : 10);
@@ -76,8 +76,10 @@ static void pass_next(struct visit *visit)
 {
     struct visitor *visitor = visit->visitor;
     const struct sale_facts *facts = visit->facts;
-    const enum step step = facts->human_check && visitor->kind != VISITOR_HAMMER ? STEP_CHALLENGE : STEP_PASS;
-    uint64_t open_ns = facts->start_ns > facts->pass_early_ns ? facts->start_ns - facts->pass_early_ns : 0;
+    const enum step step =
+        facts->human_check && visitor->kind != VISITOR_HAMMER ? STEP_CHALLENGE : STEP_PASS;
+    uint64_t open_ns =
+        facts->start_ns > facts->pass_early_ns ? facts->start_ns - facts->pass_early_ns : 0;
     next(visit, step, 50, visitor->kind == VISITOR_HUMAN ? 1500 : 200);
     if (visitor->due_ns < open_ns)
         visitor->due_ns = open_ns + plan_draw(visit->seed, visitor, facts->pass_early_ns / 2 + 1);
