@@ -19,9 +19,9 @@
 
 enum {
     READY_PATIENCE_MS = 60000,
-    PREPARE_MS = 1500, /* between the making of the sale and the first visitor */
+    PREPARE_MS = 4000, /* between the making of the sale and the first visitor */
+    QUIET_MS = 1200,   /* an edge shows its counts ten times a second, later where cores are few */
     SETTLE_MS = 5000,  /* for payments and orders on their way, after the play */
-    SETTLE_LOOK_MS = 200,
     SALE_LENGTH_MS = 3600 * 1000,
     SPARE_FILES = 64,
 };
@@ -127,8 +127,9 @@ static bool sale_make(struct rehearsal *rehearsal)
         return false;
     facts->pass_early_ns = pass_early_ms * NS_PER_MS;
     facts->start_ns = early_ms * NS_PER_MS;
-    rehearsal->before = target_metrics(target);
+    usleep(QUIET_MS * 1000);
     target->asked = 0;
+    rehearsal->before = target_metrics(target);
     const uint64_t asked_ns = clock_monotonic_ns();
     if (rehearsal->before == NULL || !target_time(target, &now_ms))
         return false;
@@ -166,21 +167,21 @@ static bool server_settles(struct rehearsal *rehearsal)
     struct server_counts *counts = &rehearsal->counts;
     for (;;) {
         free(rehearsal->after);
-        rehearsal->after = NULL;
+        usleep(QUIET_MS * 1000);
+        const uint64_t asked = target->asked; /* what is asked from now on does not show yet */
+        rehearsal->after = target_metrics(target);
         struct server_counts reported = { 0 };
-        if (!target_report(target, rehearsal->facts.sale, &reported)
-            || (rehearsal->after = target_metrics(target)) == NULL)
+        if (rehearsal->after == NULL || !target_report(target, rehearsal->facts.sale, &reported))
             return false;
         server_counts_read(rehearsal->before, rehearsal->after, counts);
         counts->report = reported.report;
-        const struct seen_besides besides = { .own_requests = target->asked + rehearsal->watch.asked,
+        const struct seen_besides besides = { .own_requests = asked + rehearsal->watch.asked,
             .winners = winners_count(rehearsal),
             .units = units_of(&rehearsal->facts),
             .human_check = rehearsal->facts.human_check };
         comparisons_make(rehearsal->tally, counts, &besides, &rehearsal->comparisons);
         if (rehearsal->comparisons.different == 0 || clock_monotonic_ms() > until_ms)
             return true;
-        usleep(SETTLE_LOOK_MS * 1000);
     }
 }
 

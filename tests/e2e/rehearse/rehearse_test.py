@@ -11,7 +11,7 @@ from kit.delays import DelayServer
 from kit.harness import Buyer, Server, equal, eventually, rule, run, true
 
 shop = Server(settings={"limits.address_burst": 37}).start()
-SMALL = ["--early", "6", "--late", "2", "--seconds", "14", "--connections", "50"]
+SMALL = ["--early", "6", "--late", "1", "--seconds", "12", "--connections", "50"]
 scratch = tempfile.TemporaryDirectory(prefix="rehearse-test-")
 
 

@@ -3,7 +3,7 @@
 
 #include "tests/unit/base/unit.h"
 
-static const char won[] = "HTTP/1.1 202 Accepted\r\nContent-Length: 50\r\nRetry-After: 3\r\n\r\n"
+static const char won[] = "HTTP/1.1 202 Accepted\r\nContent-Length: 51\r\nRetry-After: 3\r\n\r\n"
                           "{\"outcome\":\"won\",\"ticket\":\"0123456789abcdef\",\"n\":7}";
 
 static void an_answer_is_whole_at_its_last_byte(void **state)
@@ -16,7 +16,7 @@ static void an_answer_is_whole_at_its_last_byte(void **state)
     assert_int_equal(heard.word, WORD_WON);
     assert_int_equal(heard.status, 202);
     assert_int_equal(heard.retry_after_s, 3);
-    assert_int_equal(heard.body_bytes, 50);
+    assert_int_equal(heard.body_bytes, 51);
 }
 
 static void members_are_read_and_missing_ones_are_said_to_be_missing(void **state)
