@@ -62,9 +62,7 @@ static void win_note(struct crowd *crowd, struct visitor *visitor, const struct 
         return;
     memcpy(visitor->ticket, ticket, sizeof ticket);
     crowd->tally->wins[tally_who(visitor)]++;
-    crowd->tally
-        ->seconds[crowd->tally->seconds_count < PLAN_SECONDS_MAX ? crowd->tally->seconds_count : PLAN_SECONDS_MAX]
-        .wins++;
+    tally_now(crowd->tally)->wins++;
 }
 
 static void answer_take(struct crowd *crowd, uint32_t number, const struct heard *heard)

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const double CORE_SHARE = 0.6; /* of a core that a plan may use: the rest is for peaks within a second */
-static const double PEOPLE_REFUSED_MAX = 0.01; /* of people's requests, by limits that are meant for machines */
+static const double CORE_SHARE = 0.6; /* of a core: the rest is for peaks within a second */
+static const double PEOPLE_REFUSED_MAX = 0.01; /* of people's requests, by limits meant for machines */
 static const double BOTS_WON_MAX = 0.2;
 
 struct making {
@@ -116,8 +116,9 @@ static void held_make(struct making *making, const struct comparisons *compariso
         (unsigned long long)making->counts->report.units_free, (unsigned long long)measured->units);
     /* A leaky bucket lets a tenth of a second's worth through at once; seconds of two clocks overlap. */
     if (measured->pace_per_s > 0)
-        held_tell(making,
-            measured->peak_orders_per_s <= measured->pace_per_s * 6 / 5, "at most the set pace reaches the database: %llu orders in the busiest second (pace %u)",
+        held_tell(making, measured->peak_orders_per_s <= measured->pace_per_s * 6 / 5,
+            "at most the set pace reaches the database: %llu orders in the busiest second "
+            "(pace %u)",
             (unsigned long long)measured->peak_orders_per_s, measured->pace_per_s);
 }
 

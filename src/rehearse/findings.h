@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rehearse/findings.h: what a rehearsal shows: did it hold, where requests and visitors ended, what to set, how many
+/* rehearse/findings.h: what a rehearsal shows: did it hold, where requests and visitors ended, what to
+ * set, how many
  * machines the expected crowd takes. Pure: the same figures, the same findings. */
 #ifndef STAMPEDE_REHEARSE_FINDINGS_H
 #define STAMPEDE_REHEARSE_FINDINGS_H
@@ -33,7 +34,7 @@ struct findings {
     uint32_t held_count, advice_count;
     struct held_line held_lines[HELD_MAX];
     char advice[ADVICE_MAX][FINDING_BYTES];
-    uint64_t requests[LAYERS]; /* that ended there; served ones are not counted, but wins, orders and payments */
+    uint64_t requests[LAYERS]; /* that ended there; of those served only wins, orders, payments */
     uint64_t visitors[LAYERS]; /* whose visit ended there */
     uint64_t all_requests, all_visitors;
     double stopped_before_buy;   /* share of visitors; documents: 0.5 */

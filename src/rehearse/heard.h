@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rehearse/heard.h: one answer of a server, as far as a visitor looks at it. Reads the caller's bytes and keeps
+/* rehearse/heard.h: one answer of a server, as far as a visitor looks at it. Reads the caller's bytes
+ * and keeps
  * pointers into them. Pure, any thread. */
 #ifndef STAMPEDE_REHEARSE_HEARD_H
 #define STAMPEDE_REHEARSE_HEARD_H
@@ -18,7 +19,8 @@ struct heard {
     struct span body;  /* as far as it is there */
 };
 
-/* HEARD_MORE: the head is not whole, or the body is not there and would still fit into `capacity`. A body that
+/* HEARD_MORE: the head is not whole, or the body is not there and would still fit into `capacity`. A
+ * body that
  * does not fit is cut: `body` has its beginning, and the caller passes over the rest. */
 MUST_CHECK enum heard_state heard_parse(struct span bytes, size_t capacity, struct heard *heard);
 

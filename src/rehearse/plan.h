@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rehearse/plan.h: who comes, when, and what for. The plan is made before the play from a seed: the same seed, the
+/* rehearse/plan.h: who comes, when, and what for. The plan is made before the play from a seed: the
+ * same seed, the
  * same visitors at the same moments, whatever the server does. Times are ns from the beginning of the play.
  * Pure; thread: one owner. */
 #ifndef STAMPEDE_REHEARSE_PLAN_H

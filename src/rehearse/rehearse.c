@@ -56,7 +56,9 @@ static void progress(void *context, const struct tally *tally)
 {
     const struct tally_second *second = &tally->seconds[tally->seconds_count - 1];
     const struct rehearsal *rehearsal = context;
-    fprintf(stderr, "%4u s %+4d s  %7u answers/s  p99 %8.1f ms  %7u visiting  %7u over  %6llu won  %5u without a connection\n",
+    fprintf(stderr,
+        "%4u s %+4d s  %7u answers/s  p99 %8.1f ms  %7u visiting  %7u over  %6llu won  "
+        "%5u without a connection\n",
         tally->seconds_count, (int)tally->seconds_count - (int)rehearsal->options.early_s,
         second->answered, second->p99_us / 1000.0, second->coming, tally->over,
         (unsigned long long)(tally->wins[WHO_PEOPLE] + tally->wins[WHO_BOTS]), second->waiting);
@@ -158,7 +160,8 @@ static uint64_t units_of(const struct sale_facts *facts)
     return units;
 }
 
-/* Payments arrive after the bank has answered, orders are written after the win was told: what differs is looked at
+/* Payments arrive after the bank has answered, orders are written after the win was told: what differs
+ * is looked at
  * again for a while. */
 static bool server_settles(struct rehearsal *rehearsal)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rehearse/report.h: the report of a rehearsal as text, JSON and HTML. Pure: it writes into the caller's text. */
+/* rehearse/report.h: the report of a rehearsal as text, JSON and HTML. Pure: it writes into the
+ * caller's text. */
 #ifndef STAMPEDE_REHEARSE_REPORT_H
 #define STAMPEDE_REHEARSE_REPORT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rehearse/report_html.c: one page without scripts and without anything from elsewhere; the plots are SVG in it. */
+/* rehearse/report_html.c: one page without scripts and without anything from elsewhere; the plots are
+ * SVG in it. */
 #include "rehearse/report.h"
 
 enum {
@@ -138,8 +139,9 @@ static void layers(const struct report *report, struct text *out)
 
 static void latencies(const struct report *report, struct text *out)
 {
-    text_literal(
-        out, "<h2>Latency</h2><p>In ms, from the moment that was meant.</p><table><tr><th>step</th><th>answers</th>");
+    text_literal(out,
+        "<h2>Latency</h2><p>In ms, from the moment that was meant.</p><table><tr><th>step</th>"
+        "<th>answers</th>");
     for (uint32_t i = 0; i < QUANTILES; i++)
         text_format(out, "<th>%s</th>", report_quantile_names[i]);
     text_literal(out, "</tr>");
@@ -195,8 +197,7 @@ static void advice(const struct report *report, struct text *out)
             findings->expect_per_s, findings->cores, findings->machines,
             report->measured->machine_cores);
     else
-        text_literal(
-            out, "Not measured: only the processor time of a rehearsal server that was started here is known.");
+        text_literal(out, "Not measured: that takes a rehearsal server that was started here.");
     text_literal(out, "</p>");
 }
 

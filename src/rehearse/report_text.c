@@ -13,7 +13,7 @@ static void header(const struct report *report, struct text *out)
     for (uint32_t i = 0; report->copy != NULL && i < report->copy->note_count; i++)
         text_format(out, "  unlike the shop's sale: %s\n", report->copy->notes[i]);
     text_literal(
-        out, "  the visitors' own work for the human check is left out: the rehearsal server asks for next to none\n");
+        out, "  the visitors' own work for the human check is left out: the server asks for next to none\n");
 }
 
 static void held(const struct report *report, struct text *out)
@@ -112,8 +112,7 @@ static void advice(const struct report *report, struct text *out)
         text_literal(out, "  nothing: no figure of this rehearsal asks for a change\n");
     text_literal(out, "\nMachines\n");
     if (findings->cpu_us_per_request <= 0) {
-        text_literal(
-            out, "  not measured: only the processor time of a rehearsal server that was started here is known\n");
+        text_literal(out, "  not measured: that takes a rehearsal server that was started here\n");
         return;
     }
     text_format(out,

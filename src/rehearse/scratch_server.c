@@ -60,7 +60,8 @@ static bool key_make(struct scratch_server *host, FILE *errors)
     return fclose(out) == 0 && made;
 }
 
-/* A port that nobody has. Between this and the start somebody might take it: then the start fails and says so. */
+/* A port that nobody has. Between this and the start somebody might take it: then the start fails and
+ * says so. */
 static uint16_t port_find(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -165,9 +166,9 @@ bool scratch_server_start(struct scratch_server *host, const char *scratch, stru
         return false;
     }
     const int result = process_start(host, config);
+    errno = result;
     if (result != 0)
-        fprintf(errors, "stampede rehearse: the rehearsal server can't be started: %s\n",
-            strerror(result));
+        fprintf(errors, "stampede rehearse: the rehearsal server can't be started: %m\n");
     return result == 0;
 }
 
@@ -181,7 +182,7 @@ bool scratch_server_lives(struct scratch_server *host)
 double scratch_server_cpu_s(const struct scratch_server *host)
 {
     char path[64], line[1024];
-    unsigned long user = 0, kernel = 0;
+    uint64_t user = 0, kernel = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", host->pid);
     FILE *file = host->pid > 0 ? fopen(path, "re") : NULL;
     if (file == NULL)
@@ -193,9 +194,10 @@ double scratch_server_cpu_s(const struct scratch_server *host)
     for (int field = 2; after != NULL && field < 14; field++)
         after = strchr(after + 1, ' ');
     if (after != NULL) {
-        char *end;
-        user = strtoul(after, &end, 10);
-        kernel = strtoul(end, NULL, 10);
+        struct span rest = span_from_string(after + 1), word;
+        if (!span_take_until(&rest, ' ', &word) || span_to_u64(word, &user) != STATUS_OK
+            || !span_take_until(&rest, ' ', &word) || span_to_u64(word, &kernel) != STATUS_OK)
+            return 0;
     }
     return (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
 }

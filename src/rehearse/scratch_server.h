@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rehearse/scratch_server.h: the rehearsal server: this program again, on a folder and a port of its own, in test mode, for as
+/* rehearse/scratch_server.h: the rehearsal server: this program again, on a folder and a port of its
+ * own, in test mode, for as
  * long as the rehearsal takes. Errors: said on `errors`. Thread: one. */
 #ifndef STAMPEDE_REHEARSE_SCRATCH_SERVER_H
 #define STAMPEDE_REHEARSE_SCRATCH_SERVER_H
@@ -19,7 +20,8 @@ struct scratch_server {
     uint16_t port;
 };
 
-/* `settings`: lines "section.key=value" that are taken over; those that a rehearsal needs otherwise are passed over.
+/* `settings`: lines "section.key=value" that are taken over; those that a rehearsal needs otherwise are
+ * passed over.
  * `scratch`: where the folder is made; NULL: $TMPDIR or the system's. Returns before the server is ready. */
 MUST_CHECK bool scratch_server_start(struct scratch_server *host, const char *scratch,
     struct span settings, uint32_t connections, FILE *errors);

@@ -16,6 +16,12 @@ static const char *line_find(const char *text, const char *name)
     return NULL;
 }
 
+static uint64_t number_at(const char *at)
+{
+    uint64_t value = 0;
+    return span_to_u64(span_of(at, strspn(at, "0123456789")), &value) == STATUS_OK ? value : 0;
+}
+
 uint64_t metrics_value(const char *text, const char *name, const char *labels)
 {
     char line[160];
@@ -24,7 +30,7 @@ uint64_t metrics_value(const char *text, const char *name, const char *labels)
     else
         snprintf(line, sizeof line, "%s{%s} ", name, labels);
     const char *at = line_find(text, line);
-    return at != NULL ? strtoull(at + strlen(line), NULL, 10) : 0;
+    return at != NULL ? number_at(at + strlen(line)) : 0;
 }
 
 uint64_t metrics_sum(const char *text, const char *name)
@@ -34,7 +40,7 @@ uint64_t metrics_sum(const char *text, const char *name)
     snprintf(line, sizeof line, "%s{", name);
     for (const char *at = line_find(text, line); at != NULL; at = line_find(at + 1, line)) {
         const char *value = strstr(at, "} ");
-        sum += value != NULL ? strtoull(value + 2, NULL, 10) : 0;
+        sum += value != NULL ? number_at(value + 2) : 0;
         at = strchr(at, '\n');
         if (at == NULL)
             break;

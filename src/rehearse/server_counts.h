@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rehearse/server_counts.h: the server's own counts (/metrics, the report of the sale) beside what the visitors were
+/* rehearse/server_counts.h: the server's own counts (/metrics, the report of the sale) beside what the
+ * visitors were
  * told. Pure. */
 #ifndef STAMPEDE_REHEARSE_SERVER_COUNTS_H
 #define STAMPEDE_REHEARSE_SERVER_COUNTS_H
@@ -22,7 +23,7 @@ struct sale_counts {
 struct server_counts {
     uint64_t requests, purchases, won, repeated, orders_written;
     uint64_t refused_address, refused_user, refused_pace; /* by limits */
-    uint64_t calls; /* that the server made itself: a rehearsal server calls its own sandbox, and nobody else */
+    uint64_t calls; /* that the server made itself: to its own sandbox */
     uint64_t human_passed, evicted, spent_forgotten, connections_refused;
     uint64_t go;           /* purchases that went on to the inventory */
     uint64_t words[WORDS]; /* of purchases: the door's and the inventory's answers, as they were told */

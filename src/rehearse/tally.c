@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rehearse/tally.h"
 
-static struct tally_second *second_of(struct tally *tally)
+struct tally_second *tally_now(struct tally *tally)
 {
     const uint32_t most = sizeof tally->seconds / sizeof *tally->seconds - 1;
     return &tally->seconds[tally->seconds_count < most ? tally->seconds_count : most];
@@ -11,7 +11,7 @@ void tally_answer(struct tally *tally, const struct visitor *visitor, enum word 
 {
     const uint32_t who = tally_who(visitor);
     const enum step step = (enum step)visitor->step;
-    struct tally_second *second = second_of(tally);
+    struct tally_second *second = tally_now(tally);
     const bool served = word == WORD_SERVED || word == WORD_WON || word == WORD_DECIDING;
     tally->told[who][step][word]++;
     tally->unknown_words += word == WORD_OTHER;
@@ -27,7 +27,7 @@ void tally_answer(struct tally *tally, const struct visitor *visitor, enum word 
 
 void tally_second(struct tally *tally, uint32_t waiting)
 {
-    struct tally_second *second = second_of(tally);
+    struct tally_second *second = tally_now(tally);
     second->p99_us = (uint32_t)(latency_quantile_ns(&tally->second, 990) / 1000);
     second->waiting = waiting;
     second->coming = tally->came - tally->over;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rehearse/tally.h: what the visitors were told, counted while they play. Thread: one owner. Memory: of the caller,
+/* rehearse/tally.h: what the visitors were told, counted while they play. Thread: one owner. Memory: of
+ * the caller,
  * zeroed (some megabytes). */
 #ifndef STAMPEDE_REHEARSE_TALLY_H
 #define STAMPEDE_REHEARSE_TALLY_H
@@ -33,6 +34,8 @@ static inline uint32_t tally_who(const struct visitor *visitor)
     return visitor->kind == VISITOR_HUMAN || visitor->kind == VISITOR_MEASURE ? WHO_PEOPLE : WHO_BOTS;
 }
 
+/* The second that runs. */
+struct tally_second *tally_now(struct tally *tally);
 void tally_answer(struct tally *tally, const struct visitor *visitor, enum word word, uint64_t took_ns);
 /* Closes the second that ran. `waiting`: requests without a connection. */
 void tally_second(struct tally *tally, uint32_t waiting);
