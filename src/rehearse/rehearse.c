@@ -99,20 +99,20 @@ static bool server_open(struct rehearsal *rehearsal, struct span settings)
     const struct rehearse_options *options = &rehearsal->options;
     const bool own = options->server_url == NULL;
     struct target *target = &rehearsal->target;
+    struct scratch_server *host = &rehearsal->host;
     const char *path;
     target->session = (struct admin_session){ .out = stdout, .errors = stderr };
-    if (own && !scratch_server_start(&rehearsal->host, options->scratch, settings, options->connections, stderr))
+    if (own && !scratch_server_start(host, options->scratch, settings, options->connections, stderr))
         return false;
-    const char *url = own ? rehearsal->host.url : options->server_url;
+    const char *url = own ? host->url : options->server_url;
     if (!target_address(target, url, &path, stderr)
-        || !admin_session_open(
-            &target->session, url, own ? rehearsal->host.key_file : options->server_key_file))
+        || !admin_session_open(&target->session, url, own ? host->key_file : options->server_key_file))
         return false;
-    if (target_ready(target, READY_PATIENCE_MS, own ? lives : NULL, &rehearsal->host))
+    if (target_ready(target, READY_PATIENCE_MS, own ? lives : NULL, host))
         return true;
     fprintf(stderr, "stampede rehearse: %s is not ready\n", url);
     if (own)
-        scratch_server_log_show(&rehearsal->host, stderr);
+        scratch_server_log_show(host, stderr);
     return false;
 }
 
