@@ -136,10 +136,11 @@ def table(given, results, exact, told, orders):
         f"| concurrent users | 100,000 | {burst['opened']:,} connections open at once |",
         f"| requests a second | 150,000 | {full['per_s']:,.0f} with all connections asking all the time (100,000 in flight: p99 {full['p99_ms']:,.0f} ms); {burst['answered'] / burst['seconds']:,.0f} in a burst of one request each |",
         f"| p99 | 50 ms | {steady['p99_ms']:.1f} ms at {steady['per_s']:,.0f} requests/s in an open loop (p50 {steady['p50_ms']:.1f} ms); burst: {burst['p99_ms']:,.0f} ms, as all ask at one moment |",
-        f"| answered | 99.9 % | {share:.3f} % of burst and steady part; {answered:,} answers, {sum(r['errors'] for r in results.values())} errors |",
+        f"| answered | 99.9 % | {share:.3f} % of burst and steady part; {answered:,} answers, {burst['status'].get('503', 0):,} of them "
+        f"*too popular, try again* in the burst; {sum(r['errors'] for r in results.values())} errors |",
         f"| stock exact | 100 % | {'yes' if exact else 'NO'}: {told:,} wins told, {orders:,} orders, {given.units:,} units |",
         "",
-        f"Arithmetic: a request cost the servers {busiest:.1f} µs of processor ({full['cpu_s']:.1f} s for {full['sent']:,} requests). "
+        f"Arithmetic: a request cost the servers {busiest:.1f} µs of processor ({full['cpu_s']:.1f} s for {full['sent']:,} requests, nearly all of them refusals, as in a real sale). "
         f"150,000 requests/s are {cores:.1f} cores that do nothing else, or {cores / CORE_SHARE:.1f} cores at 60 %: "
         f"{-(-cores / CORE_SHARE // 2):.0f} machines with two cores. "
         f"A million users who ask once within 10 s are {CROWD / 10:,.0f} requests/s: {CROWD / 10 * busiest / 1e6 / CORE_SHARE:.1f} cores at 60 %. "
