@@ -14,19 +14,9 @@
 #ifndef STAMPEDE_POLICY_ALLOCATION_H
 #define STAMPEDE_POLICY_ALLOCATION_H
 
-#include "contract/types.h"
+#include "contract/channels.h"
 
 enum { SHARE_ONE = 1000000, WEIGHTS_ONE = 1000, WEIGHTS_ROUNDING = 1 };
-
-/* Of one channel, in the same span of time. */
-struct sales_figures {
-    uint64_t units;  /* sold */
-    uint64_t orders; /* paid */
-    uint64_t visits; /* 0: not known */
-    uint64_t value;  /* of the paid orders, in the currency's smallest unit */
-};
-static const uint64_t FIGURE_MAX = 1000ull * 1000 * 1000 * 1000; /* of each but value */
-static const uint64_t FIGURE_VALUE_MAX = 1000ull * 1000 * 1000 * 1000 * 1000;
 
 struct allocation_weights { /* thousandths */
     uint32_t sales, conversion, value;

@@ -8,14 +8,10 @@
 #ifndef STAMPEDE_POLICY_SAFETY_STOCK_H
 #define STAMPEDE_POLICY_SAFETY_STOCK_H
 
-#include <stdint.h>
+#include "contract/channels.h"
 
 enum { RATE_THOUSAND = 1000, SAFETY_BASE_STANDARD = 100 };
 
-struct safety_history { /* units, of finished sales */
-    uint64_t sold;      /* also those that came back */
-    uint64_t returned, exchanged, damaged, lost, other;
-};
 struct safety_bounds { /* thousandths; least ≤ most ≤ RATE_THOUSAND */
     uint32_t least, most;
 };

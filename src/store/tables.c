@@ -82,6 +82,7 @@ static const char tables_core[] =
     "  deduct_on_payment INTEGER NOT NULL CHECK(deduct_on_payment IN (0, 1)),"
     "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of price, limit, time to pay */
     "  buyers_listed INTEGER NOT NULL DEFAULT 0 CHECK(buyers_listed IN (0, 1)),"
+    "  channel_return_ms INTEGER NOT NULL DEFAULT 0 CHECK(channel_return_ms >= 0),"
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
@@ -174,7 +175,7 @@ static const char tables_orders[] =
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
     store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
-    store_admin_tables, store_customers_tables, store_cluster_tables, NULL };
+    store_admin_tables, store_customers_tables, store_cluster_tables, store_channel_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -244,8 +245,34 @@ static const char *const step_16[] = {
     " CHECK(filling IN (0, 1))",
     NULL,
 };
+static const char channel_figures_17[] =
+    "CREATE TABLE channel_figures(channel TEXT{16} NOT NULL, units INTEGER NOT NULL,"
+    " orders INTEGER NOT NULL, visits INTEGER NOT NULL, order_value INTEGER NOT NULL,"
+    " time_ms INTEGER NOT NULL, told_by TEXT NOT NULL, PRIMARY KEY(channel)) STRICT";
+static const char channel_reports_17[] =
+    "CREATE TABLE channel_reports(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " item INTEGER NOT NULL REFERENCES items(id), channel TEXT{16} NOT NULL,"
+    " reference TEXT{64} NOT NULL, reported INTEGER NOT NULL CHECK(reported > 0),"
+    " taken INTEGER NOT NULL CHECK(taken >= 0), missing INTEGER NOT NULL CHECK(missing >= 0),"
+    " time_ms INTEGER NOT NULL, CHECK(taken + missing = reported),"
+    " UNIQUE(item, channel, reference)) STRICT";
+static const char safety_uses_17[] =
+    "CREATE TABLE safety_uses(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " item INTEGER NOT NULL REFERENCES items(id),"
+    " reason INTEGER NOT NULL CHECK(reason BETWEEN 1 AND 4),"
+    " units INTEGER NOT NULL CHECK(units > 0), note TEXT NOT NULL, used_by TEXT NOT NULL,"
+    " time_ms INTEGER NOT NULL) STRICT";
+static const char *const step_17[] = {
+    channel_figures_17,
+    channel_reports_17,
+    safety_uses_17,
+    "CREATE INDEX safety_uses_by_item ON safety_uses(item)",
+    "ALTER TABLE items ADD COLUMN channel_return_ms INTEGER NOT NULL DEFAULT 0"
+    " CHECK(channel_return_ms >= 0)",
+    NULL,
+};
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
-    step_15, step_16, NULL };
+    step_15, step_16, step_17, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 
