@@ -5,13 +5,13 @@
  * it told: the operator gets what was seen, the worker reads no orders, and the same request again leads to
  * the same units. A channel takes part when it has sold here or somebody has told its figures; web always
  * does. The others keep what they have. */
+#include "policy/allocation.h"
 #include "admin/admin.h"
 #include "config/config.h"
 #include "contract/board.h"
 #include "contract/channels.h"
 #include "contract/inventory.h"
 #include "funnel/door.h"
-#include "policy/allocation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -217,16 +217,17 @@ static bool channels_still_sell(struct admin *admin, struct job *job, const stru
     const bool over = admin->now_ms >= sale.start_ms + item->channel_return_ms;
     if (over)
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "The time of the other channels is over: their units went back to web. Change channel_return_ms "
+            "The time of the other channels is over: their units went back to web. Change "
+            "channel_return_ms "
             "of the item first.",
             SPAN_NONE);
     return !over;
 }
 
-/* Each move takes what is still free. They carry the actor but no key: whoever repeats the request comes to the
- * same units, because it begins with those that there are then. */
-static bool moves_ask(struct admin *admin, struct job *job, const struct allocated *out, item_id id,
-    uint64_t *moved)
+/* Each move takes what is still free. They carry the actor but no key: whoever repeats the request comes
+ * to the same units, because it begins with those that there are then. */
+static bool moves_ask(
+    struct admin *admin, struct job *job, const struct allocated *out, item_id id, uint64_t *moved)
 {
     struct allocation_move moves[CHANNELS_MAX];
     const uint32_t count = allocation_moves(out->now, out->wanted, out->count, moves);
@@ -288,6 +289,6 @@ void admin_item_allocate(struct admin *admin, struct job *job, uint32_t id)
     admin_channels_member(admin, units, &body);
     json_object_end(&body);
     job_reply_json(job, 200, &body);
-    admin_audit_write(admin, job, "item.allocate", "item %u: %llu units moved between %u channels", id,
-        (unsigned long long)moved, out.count);
+    admin_audit_write(admin, job, "item.allocate", "item %u: %llu units moved between %u channels",
+        id, (unsigned long long)moved, out.count);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admin/channel_requests.c: what a sales channel does with the units of its own pool (docs/channels.md). The key
- * said which channel it is; no request can name another one.
+/* admin/channel_requests.c: what a sales channel does with the units of its own pool (docs/channels.md).
+ * The key said which channel it is; no request can name another one.
  *
  * A buyer is a text of the channel's choice. With the channel's name it makes the user of the order, by a
  * keyed hash that no session has: an order is a channel's own if it is of the channel and of the buyer that
@@ -30,8 +30,8 @@ static user_id buyer_user(const struct admin *admin, const struct job *job, cons
     const struct funnel_keys *keys = admin->lent->keys;
     char name[CHANNEL_NAME_MAX + 1];
     const char *channel = channel_name(admin->lent->channels, job->channel, name);
-    const uint64_t user = hash_siphash_pair(keys->user, funnel_user_id(keys, span_from_string(channel)),
-        funnel_user_id(keys, span_from_string(buyer)));
+    const uint64_t user = hash_siphash_pair(keys->user,
+        funnel_user_id(keys, span_from_string(channel)), funnel_user_id(keys, span_from_string(buyer)));
     return user != 0 ? user : 1;
 }
 
@@ -67,7 +67,8 @@ void admin_channel_item(struct admin *admin, struct job *job, uint32_t id)
     json_u64(&body, "item", id);
     json_text(&body, "channel", name);
     json_bool(&body, "preheated", known);
-    json_u64(&body, "free", known ? view.counts.channel_free[job->channel] : item.channel_units[job->channel]);
+    json_u64(&body, "free",
+        known ? view.counts.channel_free[job->channel] : item.channel_units[job->channel]);
     json_u64(&body, "reported", reported);
     json_u64(&body, "missing", missing);
     json_u64(&body, "unit_price", item.flash_price);
@@ -111,8 +112,8 @@ void admin_channel_reserve(struct admin *admin, struct job *job, uint32_t id)
     if (!job_fields_read(job, fields, sizeof fields / sizeof *fields))
         return;
     if (job->key.size == 0) {
-        job_reply_problem(
-            job, PROBLEM_KEY_REQUIRED, "An Idempotency-Key is required to reserve units.", SPAN_NONE);
+        job_reply_problem(job, PROBLEM_KEY_REQUIRED,
+            "An Idempotency-Key is required to reserve units.", SPAN_NONE);
         return;
     }
     wish->user = buyer_user(admin, job, buyer);
@@ -194,10 +195,9 @@ void admin_channel_confirm(struct admin *admin, struct job *job, uint32_t id)
     if (!job_fields_read(job, fields, 1) || !own_order_read(admin, job, buyer, &order)
         || !admin_item_read(admin, job, order.item, &item))
         return;
-    struct order_move move = { .ticket = job->ticket,
-        .event = ORDER_EVENT_PAY,
-        .now_ms = admin->now_ms,
-        .amount = order.amount };
+    struct order_move move = {
+        .ticket = job->ticket, .event = ORDER_EVENT_PAY, .now_ms = admin->now_ms, .amount = order.amount
+    };
     const unsigned long long shown = funnel_order_id(admin->lent->keys, job->ticket);
     memcpy(move.currency, item.currency, sizeof move.currency);
     channel_name(admin->lent->channels, job->channel, name);
@@ -254,7 +254,8 @@ static bool report_read(struct job *job, struct channel_report *report)
         return false;
     const bool good = line_is_visible(report->reference);
     if (!good)
-        job_reply_problem(job, PROBLEM_BAD_VALUE, "reference must be visible ASCII characters.", SPAN_NONE);
+        job_reply_problem(
+            job, PROBLEM_BAD_VALUE, "reference must be visible ASCII characters.", SPAN_NONE);
     return good;
 }
 
@@ -319,8 +320,9 @@ void admin_channel_report(struct admin *admin, struct job *job, uint32_t id)
         log_warn("channels", "%s reported %u units of item %u, %u more than it had (reference %s)",
             report.channel, report.reported, id, report.missing, report.reference);
     report_reply(job, 201, &report);
-    admin_audit_write(admin, job, "channel.report", "%s: item %u reference %s reported %u taken %u missing %u",
-        report.channel, id, report.reference, report.reported, report.taken, report.missing);
+    admin_audit_write(admin, job, "channel.report",
+        "%s: item %u reference %s reported %u taken %u missing %u", report.channel, id,
+        report.reference, report.reported, report.taken, report.missing);
 }
 
 void admin_channel_figures(struct admin *admin, struct job *job, uint32_t id)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admin/channels.c: the figures of channels, as operators tell them, and the sales that channels have reported. */
+/* admin/channels.c: the figures of channels, as operators tell them, and the sales that channels have
+ * reported. */
+#include "contract/channels.h"
 #include "admin/admin.h"
 #include "api/query.h"
-#include "contract/channels.h"
 #include "funnel/door.h"
 
 #include <stdio.h>
@@ -45,10 +46,10 @@ void admin_figures_keep(struct admin *admin, struct job *job, struct channel_fig
     figures_members(told, &body);
     json_object_end(&body);
     job_reply_json(job, 200, &body);
-    admin_audit_write(admin, job, "channel.figures", "%s: units %llu orders %llu visits %llu value %llu",
-        told->channel, (unsigned long long)told->figures.units,
-        (unsigned long long)told->figures.orders, (unsigned long long)told->figures.visits,
-        (unsigned long long)told->figures.value);
+    admin_audit_write(admin, job, "channel.figures",
+        "%s: units %llu orders %llu visits %llu value %llu", told->channel,
+        (unsigned long long)told->figures.units, (unsigned long long)told->figures.orders,
+        (unsigned long long)told->figures.visits, (unsigned long long)told->figures.value);
 }
 
 void admin_channel_figures_set(struct admin *admin, struct job *job, uint32_t id)

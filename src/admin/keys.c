@@ -63,8 +63,8 @@ static bool file_ok(struct job *job, enum status status, const char *what, const
 }
 
 /* A key for a channel that is not configured could be used by nobody. */
-static bool wish_read(
-    const struct admin *admin, struct job *job, char name[ADMIN_NAME_MAX + 1], struct admin_right *right)
+static bool wish_read(const struct admin *admin, struct job *job, char name[ADMIN_NAME_MAX + 1],
+    struct admin_right *right)
 {
     char text[ADMIN_ROLE_CHARS_MAX + 1];
     channel_index channel;
@@ -93,7 +93,8 @@ void admin_key_create(struct admin *admin, struct job *job, uint32_t id)
     struct admin_right right;
     char role[ADMIN_ROLE_CHARS_MAX + 1];
     (void)id;
-    if (!wish_read(admin, job, name, &right) || !change_ok(job, key_ring_may_add(ring, span_from_string(name))))
+    if (!wish_read(admin, job, name, &right)
+        || !change_ok(job, key_ring_may_add(ring, span_from_string(name))))
         return;
     admin_audit_write(admin, job, "key.create", "%s, %s", name, admin_right_text(&right, role));
     if (!admin_audit_keep(admin, job)

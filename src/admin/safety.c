@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* admin/safety.c: the safety stock of an item: how many units the shop's finished sales suggest
- * (policy/safety_stock.h), and units that leave it for good, with a reason. It is raised and released by moves
- * (stock.c). */
+ * (policy/safety_stock.h), and units that leave it for good, with a reason. It is raised and released by
+ * moves (stock.c). */
 #include "admin/admin.h"
 #include "config/config.h"
 #include "contract/board.h"
@@ -11,7 +11,10 @@
 
 #include <string.h>
 
-enum { HISTORY_ENOUGH = 100, REASON_BYTES = 8 }; /* units of a product that say something of it alone */
+enum {
+    HISTORY_ENOUGH = 100,
+    REASON_BYTES = 8
+}; /* units of a product that say something of it alone */
 
 static const char *const reasons[] = { "",
 #define SAFETY_REASON(reason, name) name,
@@ -59,7 +62,8 @@ void admin_item_safety(struct admin *admin, struct job *job, uint32_t id)
     struct safety_history history;
     const char *of;
     uint32_t safety, units;
-    if (!admin_item_read(admin, job, id, &item) || !job_ok(job, history_read(admin, &item, &history, &of)))
+    if (!admin_item_read(admin, job, id, &item)
+        || !job_ok(job, history_read(admin, &item, &history, &of)))
         return;
     safety_now(admin, &item, &safety, &units);
     const struct safety_suggestion suggestion = safety_stock_suggest(&history, &bounds, units);
@@ -99,7 +103,8 @@ static bool use_read(struct job *job, struct safety_use *use)
         return false;
     while (use->reason < SAFETY_REASONS && strcmp(reasons[use->reason], reason) != 0)
         use->reason++;
-    if (use->reason < SAFETY_REASONS && (use->note[0] == 0 || admin_line_is_good(use->note, SAFETY_NOTE_MAX)))
+    if (use->reason < SAFETY_REASONS
+        && (use->note[0] == 0 || admin_line_is_good(use->note, SAFETY_NOTE_MAX)))
         return true;
     job_reply_problem(job, PROBLEM_BAD_VALUE,
         use->reason == SAFETY_REASONS
@@ -147,6 +152,6 @@ void admin_item_safety_use(struct admin *admin, struct job *job, uint32_t id)
         json_u64(&body, "safety", view.counts.safety);
     json_object_end(&body);
     job_reply_json(job, 200, &body);
-    admin_audit_write(admin, job, "safety.use", "item %u: %u units, %s%s%s", id, left, reasons[use.reason],
-        use.note[0] == 0 ? "" : ": ", use.note);
+    admin_audit_write(admin, job, "safety.use", "item %u: %u units, %s%s%s", id, left,
+        reasons[use.reason], use.note[0] == 0 ? "" : ": ", use.note);
 }

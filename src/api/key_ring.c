@@ -142,8 +142,8 @@ enum status key_ring_may_add(struct key_ring *ring, struct span name)
     return status;
 }
 
-enum status key_ring_add(
-    struct key_ring *ring, struct span name, const struct admin_right *right, char key[ADMIN_KEY_CHARS + 1])
+enum status key_ring_add(struct key_ring *ring, struct span name, const struct admin_right *right,
+    char key[ADMIN_KEY_CHARS + 1])
 {
     pthread_mutex_lock(&ring->lock);
     struct key_changes changes = ring->changes;

@@ -25,8 +25,8 @@ void key_ring_copy(struct key_ring *ring, struct admin_keys *keys);
  * ADMIN_KEYS_MAX lines. */
 MUST_CHECK enum status key_ring_may_add(struct key_ring *ring, struct span name);
 /* Makes it, keeps it on disk, and then it counts. */
-MUST_CHECK enum status key_ring_add(
-    struct key_ring *ring, struct span name, const struct admin_right *right, char key[ADMIN_KEY_CHARS + 1]);
+MUST_CHECK enum status key_ring_add(struct key_ring *ring, struct span name,
+    const struct admin_right *right, char key[ADMIN_KEY_CHARS + 1]);
 /* Whether it could be revoked; *right: its role. STATUS_NOT_FOUND: no such key or password; STATUS_REFUSED:
  * no administrator would be left. */
 MUST_CHECK enum status key_ring_may_revoke(

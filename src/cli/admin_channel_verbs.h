@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/admin_channel_verbs.h: the rows of the table of verbs (admin_verbs.c) about channels and safety stock. */
+/* cli/admin_channel_verbs.h: the rows of the table of verbs (admin_verbs.c) about channels and safety
+ * stock. */
 #ifndef STAMPEDE_CLI_ADMIN_CHANNEL_VERBS_H
 #define STAMPEDE_CLI_ADMIN_CHANNEL_VERBS_H
 
+#define CHANNEL_UNITS \
+    { \
+        "--channel", "channels", OPTION_UNITS, false, "web=N; can be repeated; all to web if not given" \
+    }
 #define CHANNEL_RETURN \
     { \
         "--channel-return-ms", "channel_return_ms", OPTION_NUMBER, false, \
@@ -38,7 +43,8 @@
                 { "--visits", "visits", OPTION_NUMBER, false, "visits; 0: not known" }, \
                 { "--value", "value", OPTION_NUMBER, true, "of the paid orders, smallest unit" } } }, \
     { \
-        .name = "channel reports", .pages = true, .method = "GET", .path = "/admin/v1/channels/reports", \
+        .name = "channel reports", .pages = true, .method = "GET", \
+        .path = "/admin/v1/channels/reports", \
         .columns = "id item channel reference reported taken missing time_ms", \
         .help = "list sales that channels have reported", .options = { \
             { "--item", "item", OPTION_NUMBER, false, "only of this item" }, \

@@ -28,7 +28,8 @@ static int usage(FILE *errors, const char *wrong)
 {
     fprintf(errors,
         "stampede key: %s\n"
-        "usage: stampede key new --name NAME --role viewer|operator|admin|channel=NAME --file FILE\n"
+        "usage: stampede key new --name NAME --role viewer|operator|admin|channel=NAME --file "
+        "FILE\n"
         "       stampede key password --name NAME --role viewer|operator|admin --file FILE\n"
         "       stampede key list --file FILE\n"
         "  new shows the key once, and adds its name, role and hash to the file that admin.keys "
@@ -36,7 +37,8 @@ static int usage(FILE *errors, const char *wrong)
         "  password reads a password for the console from the terminal or standard input, and adds "
         "its "
         "salted hash.\n"
-        "  A key with the role channel=NAME works for that sales channel only (docs/channels.md).\n",
+        "  A key with the role channel=NAME works for that sales channel only "
+        "(docs/channels.md).\n",
         wrong);
     return KEY_USAGE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config/admin_keys.h: who may use the admin API, and the API of channels. The file has a line per key,
- * `name:role:sha256 of the key in hex`, and a line per password for the console, `name:role:scrypt:salt:hash` in hex
- * (base/password.h); the keys and passwords themselves are nowhere. Thread: immutable after loading.
- * Comparison in constant time. */
+ * `name:role:sha256 of the key in hex`, and a line per password for the console,
+ * `name:role:scrypt:salt:hash` in hex (base/password.h); the keys and passwords themselves are nowhere.
+ * Thread: immutable after loading. Comparison in constant time. */
 #ifndef STAMPEDE_CONFIG_ADMIN_KEYS_H
 #define STAMPEDE_CONFIG_ADMIN_KEYS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contract/channels.h: what the database of record keeps of sales channels and of the safety stock: figures that
- * shares are worked out from, sales that a channel reports after the fact, and units that left the safety
- * stock. Channels are known by their names: the order of the setting may change.
- * Thread, errors: as contract/order_store.h. */
+/* contract/channels.h: what the database of record keeps of sales channels and of the safety stock:
+ * figures that shares are worked out from, sales that a channel reports after the fact, and units that
+ * left the safety stock. Channels are known by their names: the order of the setting may change. Thread,
+ * errors: as contract/order_store.h. */
 #ifndef STAMPEDE_CONTRACT_CHANNELS_H
 #define STAMPEDE_CONTRACT_CHANNELS_H
 
@@ -76,8 +76,7 @@ struct safety_history {
 struct channel_store_ops {
     /* One row for each channel: the last figures count. */
     enum status (*figures_put)(struct order_store *, const struct channel_figures *);
-    enum status (*figures)(
-        struct order_store *, struct channel_figures *, uint32_t max, uint32_t *count);
+    enum status (*figures)(struct order_store *, struct channel_figures *, uint32_t max, uint32_t *count);
     /* Paid orders of this currency that were made from from_ms on, by channel; visits stay 0. Slow: it reads
      * each of them. */
     enum status (*sales)(struct order_store *, uint64_t from_ms, const char *currency,
@@ -87,8 +86,8 @@ struct channel_store_ops {
     /* Keeps it, unless there is one of this item, channel and reference; fills in what is kept. */
     enum status (*report_put)(struct order_store *, struct channel_report *);
     /* Rows with id > after, ascending. */
-    enum status (*reports)(struct order_store *, uint64_t after, const struct channel_report_filter *,
-        struct channel_report *, uint32_t max, uint32_t *count);
+    enum status (*reports)(struct order_store *, uint64_t after,
+        const struct channel_report_filter *, struct channel_report *, uint32_t max, uint32_t *count);
     /* Σ of an item's reports of one channel. */
     enum status (*report_sums)(
         struct order_store *, item_id, const char *channel, uint64_t *reported, uint64_t *missing);

@@ -384,8 +384,8 @@ struct order_store_ops {
         struct sale *, uint32_t max, uint32_t *count);
     enum status (*sales_tally)(struct order_store *, uint64_t now_ms, struct sales_tally *);
     enum status (*item_insert)(struct order_store *, struct item *);
-    /* Price, limit, time to pay, when a unit is deducted, when channels give back; `stock`: total, locked, safety and channels,
-     * too, of an item that is not preheated. */
+    /* Price, limit, time to pay, when a unit is deducted, when channels give back; `stock`: total, locked,
+     * safety and channels, too, of an item that is not preheated. */
     enum status (*item_update)(struct order_store *, const struct item *, bool stock);
     /* STATUS_CONFLICT: it is preheated, or orders name it. */
     enum status (*item_remove)(struct order_store *, item_id);

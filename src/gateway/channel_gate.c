@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gateway/channel_gate.c: requests of sales channels. A key belongs to one channel, and the worker is told which:
- * no request names one. Each key has a rate of its own (channel_rates.h), and bounded places at the worker
- * (job_shares.h): a channel that asks too much finds itself refused, and nobody else. Wrong keys are refused
- * as those of operators are (admin_gate.c). */
+/* gateway/channel_gate.c: requests of sales channels. A key belongs to one channel, and the worker is told
+ * which: no request names one. Each key has a rate of its own (channel_rates.h), and bounded places at the
+ * worker (job_shares.h): a channel that asks too much finds itself refused, and nobody else. Wrong keys
+ * are refused as those of operators are (admin_gate.c). */
 #include "gateway/channel_gate.h"
 
 #include "base/metrics.h"
@@ -14,7 +14,8 @@
 #include "gateway/reply.h"
 #include "gateway/routes_state.h"
 
-COUNTER(too_fast, "stampede_channel_too_fast_total", "Requests of channels that came faster than their key may ask.");
+COUNTER(too_fast, "stampede_channel_too_fast_total",
+    "Requests of channels that came faster than their key may ask.");
 
 enum edge_verdict channel_request(struct exchange *exchange, struct span path)
 {

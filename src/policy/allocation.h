@@ -4,13 +4,12 @@
  * share of a channel = weight of sales × its share of the units sold
  *                    + weight of conversion × its share of the conversions (paid orders ÷ visits)
  *                    + weight of value × its share of the mean order values
- * All numbers are whole; shares are in millionths and add up to SHARE_ONE exactly. Where a part has no data at
- * all, the channels share it equally. That is also done with conversion when a channel with paid orders has no
- * visits: then nobody knows how the channels compare. A channel without data in a part that others have gets
- * nothing of it.
- * Units are shared out by largest remainder: they add up exactly, and a larger share never gets fewer units.
- * Of equal remainders the larger share goes first, then the channel with the lower number.
- * Thread: any; pure functions, no memory of their own. */
+ * All numbers are whole; shares are in millionths and add up to SHARE_ONE exactly. Where a part has no
+ * data at all, the channels share it equally. That is also done with conversion when a channel with paid
+ * orders has no visits: then nobody knows how the channels compare. A channel without data in a part that
+ * others have gets nothing of it. Units are shared out by largest remainder: they add up exactly, and a
+ * larger share never gets fewer units. Of equal remainders the larger share goes first, then the channel
+ * with the lower number. Thread: any; pure functions, no memory of their own. */
 #ifndef STAMPEDE_POLICY_ALLOCATION_H
 #define STAMPEDE_POLICY_ALLOCATION_H
 

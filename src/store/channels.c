@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures and reports of channels, and units that left the safety stock (contract/channels.h). Figures are one
- * row for each channel; the rest is never changed or deleted. */
+/* Figures and reports of channels, and units that left the safety stock (contract/channels.h). Figures are
+ * one row for each channel; the rest is never changed or deleted. */
 #include "contract/channels.h"
 
 #include "store/parts.h"
@@ -66,9 +66,9 @@ struct channel_sales {
     uint32_t channel;
     uint64_t orders, units, value;
 };
-static const struct sql_columns channel_sales_columns = COLUMNS(channel_sales,
-    FIELD(channel_sales, channel), FIELD(channel_sales, orders), FIELD(channel_sales, units),
-    SUM(channel_sales, value));
+static const struct sql_columns channel_sales_columns =
+    COLUMNS(channel_sales, FIELD(channel_sales, channel), FIELD(channel_sales, orders),
+        FIELD(channel_sales, units), SUM(channel_sales, value));
 
 static enum status sales_read(struct order_store *handle, uint64_t from_ms, const char *currency,
     struct sales_figures sales[CHANNELS_MAX])
@@ -76,8 +76,10 @@ static enum status sales_read(struct order_store *handle, uint64_t from_ms, cons
     struct channel_sales rows[CHANNELS_MAX];
     uint32_t count = 0;
     const enum status status = sql_rows(store_of(handle),
-        "SELECT o.channel, count(*), sum(o.quantity), sum(o.amount >> 32), sum(o.amount & 4294967295)"
-        " FROM orders o JOIN items ON items.id = o.item JOIN products ON products.id = items.product"
+        "SELECT o.channel, count(*), sum(o.quantity), sum(o.amount >> 32), sum(o.amount & "
+        "4294967295)"
+        " FROM orders o JOIN items ON items.id = o.item JOIN products ON products.id = "
+        "items.product"
         " WHERE o.created_ms >= ?1 AND o.state = 2 AND products.currency = ?2"
         " GROUP BY o.channel ORDER BY o.channel LIMIT ?3",
         VALUES(U64(from_ms), TEXT(currency), U64(CHANNELS_MAX)), &channel_sales_columns,
@@ -104,7 +106,8 @@ static enum status report_get(struct order_store *handle, struct channel_report 
     const enum status status = sql_one(store_of(handle),
         "SELECT " REPORT_COLUMNS " FROM channel_reports WHERE item = ?1 AND channel = ?2"
         " AND reference = ?3",
-        VALUES(U64(report->item), TEXT(report->channel), TEXT(report->reference)), &report_columns, &found);
+        VALUES(U64(report->item), TEXT(report->channel), TEXT(report->reference)), &report_columns,
+        &found);
     if (status == STATUS_OK)
         *report = found;
     return status;
@@ -121,7 +124,8 @@ static enum status report_put(struct order_store *handle, struct channel_report 
 }
 
 static enum status reports_list(struct order_store *handle, uint64_t after,
-    const struct channel_report_filter *filter, struct channel_report *rows, uint32_t max, uint32_t *count)
+    const struct channel_report_filter *filter, struct channel_report *rows, uint32_t max,
+    uint32_t *count)
 {
     return sql_rows(store_of(handle),
         "SELECT " REPORT_COLUMNS " FROM channel_reports WHERE id > ?1 AND (?2 = 0 OR item = ?2)"
@@ -157,8 +161,8 @@ static enum status safety_use_put(struct order_store *handle, const struct safet
     " AND (?2 = 0 OR items.product = ?2)"
 static_assert(GATE_ENDED == 3 && ORDER_REFUNDED == 4, "as in the statements");
 
-static enum status safety_history(struct order_store *handle, uint32_t product, uint64_t now_ms,
-    struct safety_history *history)
+static enum status safety_history(
+    struct order_store *handle, uint32_t product, uint64_t now_ms, struct safety_history *history)
 {
     struct store *store = store_of(handle);
     const struct sql_values of = VALUES(U64(now_ms), U64(product));

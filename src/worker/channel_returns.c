@@ -31,7 +31,7 @@ void channel_units_return(
         if (errands_ask(errands, &command, &outcome) != STATUS_OK)
             return; /* the next look tries again */
         if (outcome.applied > 0)
-            log_info("channels", "item %u: %d units of channel %u went back to web: its time is over", item,
-                outcome.applied, channel);
+            log_info("channels", "item %u: %d units of channel %u went back to web: its time is over",
+                item, outcome.applied, channel);
     }
 }

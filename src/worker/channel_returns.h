@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/channel_returns.h: units that channels have not sold in their time go back to web. Done again and again
- * while the sale lasts: a second time finds nothing to move, and what comes back to a channel later (an order
- * that was not confirmed) goes to web as well.
- * Thread: the worker's, from within an errand. */
+/* worker/channel_returns.h: units that channels have not sold in their time go back to web. Done again and
+ * again while the sale lasts: a second time finds nothing to move, and what comes back to a channel later
+ * (an order that was not confirmed) goes to web as well. Thread: the worker's, from within an errand. */
 #ifndef STAMPEDE_WORKER_CHANNEL_RETURNS_H
 #define STAMPEDE_WORKER_CHANNEL_RETURNS_H
 

@@ -154,7 +154,8 @@ enum status errands_ask_all(struct errands *errands, uint32_t count,
     errand->outcome = outcome;
     while (question.next < count && !was_refused(outcome)) {
         const bool first = question.next == 0;
-        const bool together = store->ops->admin->pause(store); /* a command ends the group that it is a part of */
+        const bool together =
+            store->ops->admin->pause(store); /* a command ends the group that it is a part of */
         if (commands_send(errands, &question) == 0) {
             errand->tag = 0;
             if (together && store->ops->admin->begin(store) != STATUS_OK)

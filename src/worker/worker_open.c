@@ -235,8 +235,7 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .leadership = worker->leadership },
         &worker->tasks[TASK_ROOMS]);
     schedule_open(arena,
-        &(struct schedule_config){
-            .store = config->store,
+        &(struct schedule_config){ .store = config->store,
             .errands = worker->errands,
             .rooms = worker->rooms,
             .board = config->inventory->board,

@@ -157,7 +157,7 @@ def units_leave_the_safety_stock_with_a_reason_that_is_recorded():
         found, after = [], 0
         while True:
             page = server.admin_ok("GET", f"/audit?after={after}")
-            found += page["entries"]
+            found += page["audit"]
             if not page.get("next"):
                 return [row for row in found if row["action"] == "safety.use" and f"item {item}:" in row["detail"]]
             after = page["next"]
