@@ -101,6 +101,8 @@ void admin_channel_figures(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_paid(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_refund(struct admin *admin, struct job *job, uint32_t id);
+/* Where refunded units go (enum refund_to), by its name. False: answered. */
+MUST_CHECK bool admin_refund_to_read(struct job *job, const char *name, uint8_t *to);
 /* order_notes.c: likewise. */
 void admin_order_note(struct admin *admin, struct job *job, uint32_t id);
 /* payments.c: job->ticket says which order, where there is one. */

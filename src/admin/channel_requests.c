@@ -208,7 +208,6 @@ void admin_channel_confirm(struct admin *admin, struct job *job, uint32_t id)
 
 void admin_channel_return(struct admin *admin, struct job *job, uint32_t id)
 {
-    static const char *const names[] = { "stock", "safety", "write-off" };
     char buyer[BUYER_BYTES_MAX + 1], to[REFUND_TO_BYTES + 1] = "stock", name[CHANNEL_NAME_MAX + 1];
     const struct field fields[] = {
         { "buyer", FIELD_TEXT, buyer, 1, BUYER_BYTES_MAX, true, NULL },
@@ -217,14 +216,9 @@ void admin_channel_return(struct admin *admin, struct job *job, uint32_t id)
     struct order order;
     struct order_move move = { .ticket = job->ticket, .now_ms = admin->now_ms };
     (void)id;
-    if (!job_fields_read(job, fields, 2) || !own_order_read(admin, job, buyer, &order))
+    if (!job_fields_read(job, fields, 2) || !admin_refund_to_read(job, to, &move.refund_to)
+        || !own_order_read(admin, job, buyer, &order))
         return;
-    while (move.refund_to <= REFUND_TO_WRITE_OFF && strcmp(names[move.refund_to], to) != 0)
-        move.refund_to++;
-    if (move.refund_to > REFUND_TO_WRITE_OFF) {
-        job_reply_problem(job, PROBLEM_BAD_VALUE, "to must be stock, safety or write-off.", SPAN_NONE);
-        return;
-    }
     const bool sold = order.state == ORDER_PAID || order.state == ORDER_REFUNDED;
     move.event = sold ? ORDER_EVENT_REFUND : ORDER_EVENT_CANCEL;
     channel_name(admin->lent->channels, job->channel, name);

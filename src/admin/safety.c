@@ -125,9 +125,7 @@ void admin_item_safety_use(struct admin *admin, struct job *job, uint32_t id)
         return;
     struct command command = { .type = COMMAND_ADJUST,
         .adjust = { .item = id, .channel = CHANNEL_SAFETY, .delta = -(int32_t)use.units } };
-    /* A repeated request finds fewer units: the inventory knows it by its key. */
-    if (job->origin.key == 0 && board_read(admin->lent->inventory->board, id, &view)
-        && view.counts.safety < use.units) {
+    if (board_read(admin->lent->inventory->board, id, &view) && view.counts.safety < use.units) {
         job_reply_problem(job, PROBLEM_CONFLICT,
             "The safety stock has fewer units than that. Move some into it first.", SPAN_NONE);
         return;

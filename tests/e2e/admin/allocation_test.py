@@ -147,7 +147,8 @@ def units_leave_the_safety_stock_with_a_reason_that_is_recorded():
     equal(server.admin("POST", f"/items/{item}/safety", body, role="operator", headers=headers).body, first.body)
     counts = server.counts(item)
     equal((counts["safety"], counts["given"], counts["free"]), (1, 7, 6))
-    problem(server.admin("POST", f"/items/{item}/safety", {"quantity": 2, "reason": "loss"}), 409, "conflict")
+    for more in (None, {"Idempotency-Key": f"more-{item}"}):
+        problem(server.admin("POST", f"/items/{item}/safety", {"quantity": 2, "reason": "loss"}, headers=more), 409, "conflict")
     problem(server.admin("POST", f"/items/{item}/safety", {"quantity": 1, "reason": "gift"}), 422, "bad-value")
     problem(server.admin("POST", f"/items/{item}/safety", {"quantity": 0, "reason": "loss"}), 422, "bad-value")
     problem(server.admin("POST", f"/items/{item}/safety", {"quantity": 1, "reason": "loss"}, role="viewer"), 403, "admin-role")
