@@ -639,7 +639,32 @@ def channels_and_safety_stock_are_as_documented():
     admin("adminListReports", 400, "bad-query", item="x")
     equal(call("channelFigures", 200, body=figures, **channel)["by"], "app-1")
     call("channelFigures", 422, "bad-value", body={**figures, "channel": "web"}, **channel)
-    admin("adminRevokeKey", body={"name": "app-1"})
+    ids["channel"] = made["key"]
+    refusals_of_channels(item, channel, order)
+
+
+def refusals_of_channels(item, channel, order):
+    garbage = {"body": b"{", "headers": {"Content-Type": "application/json"}, **channel}
+    call("channelReserve", 404, "unknown-item", item=999, body={"buyer": "b"}, headers={"Idempotency-Key": "c3"}, **channel)
+    call("channelReport", 400, "bad-body", item=item, **garbage)
+    call("channelReport", 404, "unknown-item", item=999, body={"reference": "r", "quantity": 1}, **channel)
+    call("channelReport", 422, "bad-value", item=item, body={"reference": "a b", "quantity": 1}, **channel)
+    call("channelConfirm", 400, "bad-body", order=order["order"], **garbage)
+    call("channelConfirm", 422, "bad-value", body={}, **order)
+    call("channelReturn", 400, "bad-body", order=order["order"], **garbage)
+    call("channelReturn", 404, "unknown-order", body={"buyer": "x"}, **order)
+    call("channelFigures", 400, "bad-body", **garbage)
+    admin("adminListReports", 422, "bad-channel", channel="x" * 17)
+    admin("adminUseSafety", 404, "unknown-item", item=999, body={"quantity": 1, "reason": "loss"})
+    short = server.open_item(total=6, channels={"web": 3, "app": 3}, pay_window_ms=1000, channel_return_ms=1000000)
+    late = call("channelReserve", 201, item=short, body={"buyer": "b"}, headers={"Idempotency-Key": "late"}, **channel)["order"]
+    address = f"/channel/v1/orders/{late}?buyer=b"
+    eventually(lambda: b"expired" in server.request("GET", address, None, {"Authorization": f"Bearer {channel['key']}"}).body, "it expires")
+    call("channelReturn", 409, "order-closed", order=late, body={"buyer": "b"}, **channel)
+    admin("adminChangeItem", item=short, body={"channel_return_ms": 1})
+    admin("adminAllocate", 409, "conflict", item=short, body={"shares": {"app": 1}})
+    admin("adminEndSale", sale=server.sale_of(short))
+    call("channelReserve", 410, "ended", item=short, body={"buyer": "c"}, headers={"Idempotency-Key": "over"}, **channel)
 
 
 def pass_for(item, session):
@@ -1304,7 +1329,8 @@ def other_methods_are_405_and_other_addresses_404():
         for method in METHODS:
             if method in item:
                 continue
-            reply = server.request(method.upper(), documented_path(path), headers={"Authorization": f"Bearer {server.keys['admin']}"})
+            key = ids["channel"] if path.startswith("/channel/") else server.keys["admin"]
+            reply = server.request(method.upper(), documented_path(path), headers={"Authorization": f"Bearer {key}"})
             equal(reply.status, 405, f"{method} {path}: {reply.body[:200]!r}")
             body = check(elsewhere, reply)
             equal(body["title"], problems[body["type"].removeprefix("/problems/")][1])
@@ -1345,10 +1371,11 @@ def what_is_not_http_gets_the_default_response():
 @rule
 def an_unknown_query_member_is_refused_and_named_by_every_get():
     for name, (method, path, operation) in operations.items():
-        if method != "GET" or not re.match("(/admin)?/v1/", path):
+        if method != "GET" or not re.match("(/admin|/channel)?/v1/", path):
             continue
         filled = re.sub(r"{(order|ticket|id)}", "0" * 16, path)
-        fields = {"Authorization": f"Bearer {server.keys['admin']}"} if path.startswith("/admin") else {}
+        key = {"/admin/": server.keys["admin"], "/channe": ids["channel"]}.get(path[:7])
+        fields = {"Authorization": f"Bearer {key}"} if key else {}
         reply = server.request(method, re.sub(r"{\w+}", "1", filled) + "?nonsense=1", None, fields)
         answer = check(operation, reply)
         equal((reply.status, answer["type"]), (400, "/problems/bad-query"), name)
