@@ -15,6 +15,8 @@
 enum { NOW_MS = 5000 };
 
 static struct place place;
+static item_id own; /* the place has some already */
+static uint32_t sold;
 
 static const struct channel_store_ops *ops(void)
 {
@@ -35,6 +37,8 @@ static int shop_open(void **state)
     item.sale = sale.id;
     item.product = product.id;
     assert_int_equal(place.store->ops->item_insert(place.store, &item), STATUS_OK);
+    own = item.id;
+    sold = product.id;
     return 0;
 }
 
@@ -61,7 +65,8 @@ static void the_last_figures_of_a_channel_count(void **state)
 
 static void a_report_is_kept_once(void **state)
 {
-    struct channel_report first = { 0, 1, "tmall", "a", 5, 3, 2, NOW_MS }, second = first, other = first;
+    struct channel_report first = { 0, own, "tmall", "a", 5, 3, 2, NOW_MS }, second = first,
+                          other = first;
     struct channel_report_filter filter = { .missing = true };
     struct channel_report rows[4];
     uint64_t reported, missing;
@@ -77,11 +82,11 @@ static void a_report_is_kept_once(void **state)
     other.taken = 5;
     other.missing = 0;
     assert_int_equal(ops()->report_put(place.store, &other), STATUS_OK);
-    assert_int_equal(ops()->report_sums(place.store, 1, "tmall", &reported, &missing), STATUS_OK);
+    assert_int_equal(ops()->report_sums(place.store, own, "tmall", &reported, &missing), STATUS_OK);
     assert_int_equal(reported * 10 + missing, 52);
     assert_int_equal(ops()->reports(place.store, 0, &filter, rows, 4, &count), STATUS_OK);
     assert_int_equal(count, 1);
-    filter = (struct channel_report_filter){ .item = 1, .channel = "jd" };
+    filter = (struct channel_report_filter){ .item = own, .channel = "jd" };
     assert_int_equal(ops()->reports(place.store, 0, &filter, rows, 4, &count), STATUS_OK);
     assert_int_equal(count, 1);
     assert_string_equal(rows[0].channel, "jd");
@@ -92,20 +97,20 @@ static void a_report_is_kept_once(void **state)
 
 static void uses_count_by_reason_once_the_sale_is_over(void **state)
 {
-    struct safety_use use = { 1, SAFETY_EXCHANGE, 2, "note", "ada", NOW_MS };
+    struct safety_use use = { own, SAFETY_EXCHANGE, 2, "note", "ada", NOW_MS };
     struct safety_history history;
     (void)state;
     assert_int_equal(ops()->safety_use_put(place.store, &use), STATUS_OK);
     use.reason = SAFETY_LOSS;
     use.units = 3;
     assert_int_equal(ops()->safety_use_put(place.store, &use), STATUS_OK);
-    assert_int_equal(ops()->safety_history(place.store, 1, 4000, &history), STATUS_OK);
+    assert_int_equal(ops()->safety_history(place.store, sold, 4000, &history), STATUS_OK);
     assert_int_equal(history.exchanged * 100 + history.lost * 10 + history.damaged + history.other, 230);
     assert_int_equal(ops()->safety_history(place.store, 0, 4000, &history), STATUS_OK);
     assert_int_equal(history.lost, 3);
-    assert_int_equal(ops()->safety_history(place.store, 1, 3999, &history), STATUS_OK);
+    assert_int_equal(ops()->safety_history(place.store, sold, 3999, &history), STATUS_OK);
     assert_int_equal(history.lost, 0);
-    assert_int_equal(ops()->safety_history(place.store, 2, 4000, &history), STATUS_OK);
+    assert_int_equal(ops()->safety_history(place.store, sold + 1, 4000, &history), STATUS_OK);
     assert_int_equal(history.lost, 0);
     use.reason = SAFETY_REASONS;
     assert_int_not_equal(ops()->safety_use_put(place.store, &use), STATUS_OK);
@@ -115,11 +120,11 @@ static void an_item_keeps_its_time_to_give_back(void **state)
 {
     struct item item;
     (void)state;
-    assert_int_equal(place.store->ops->item_get(place.store, 1, &item), STATUS_OK);
+    assert_int_equal(place.store->ops->item_get(place.store, own, &item), STATUS_OK);
     assert_int_equal(item.channel_return_ms, 7);
     item.channel_return_ms = 1ull << 34;
     assert_int_equal(place.store->ops->item_update(place.store, &item, false), STATUS_OK);
-    assert_int_equal(place.store->ops->item_get(place.store, 1, &item), STATUS_OK);
+    assert_int_equal(place.store->ops->item_get(place.store, own, &item), STATUS_OK);
     assert_int_equal(item.channel_return_ms, 1ull << 34);
 }
 
