@@ -150,6 +150,10 @@ void admin_item_safety_use(struct admin *admin, struct job *job, uint32_t id)
         json_u64(&body, "safety", view.counts.safety);
     json_object_end(&body);
     job_reply_json(job, 200, &body);
-    admin_audit_write(admin, job, "safety.use", "item %u: %u units, %s%s%s", id, left,
-        reasons[use.reason], use.note[0] == 0 ? "" : ": ", use.note);
+    const char *reason = reasons[use.reason];
+    if (use.note[0] == 0)
+        admin_audit_write(admin, job, "safety.use", "item %u: %u units, %s", id, left, reason);
+    else
+        admin_audit_write(
+            admin, job, "safety.use", "item %u: %u units, %s: %s", id, left, reason, use.note);
 }
