@@ -31,7 +31,7 @@ static uint64_t at_most(uint64_t value, uint64_t most)
     return value < most ? value : most;
 }
 
-/* What the shop's own orders say, or what was told. Of web only visits are told: its orders are known. */
+/* What the shop's own orders say, or what was told. Where web has orders, only its visits are told. */
 static enum status figures_read(struct admin *admin, const char *currency, struct allocated *out)
 {
     struct order_store *store = admin->store;
@@ -49,7 +49,7 @@ static enum status figures_read(struct admin *admin, const char *currency, struc
     for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
         if (!door_channel_find(channels, span_from_string(rows[i].channel), &channel))
             continue;
-        if (channel == 0) {
+        if (channel == 0 && sold[0].orders > 0) {
             sold[0].visits = rows[i].figures.visits;
         } else {
             sold[channel] = rows[i].figures;
