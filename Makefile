@@ -482,6 +482,7 @@ check-policy: ## the bars of merchant policy and operation, one line each (POLIC
 	@tools/setup build test bench
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches
+	+@$(SUBMAKE) BUILD=sim programs sims
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_policy.py $(POLICY_ARGS)
 
 headline: ## 100,000 connections beside the first source document's figures; HEADLINE_ARGS=--write puts them into docs/performance.md

@@ -85,10 +85,36 @@ MUST_CHECK bool admin_asked(struct admin *admin, struct job *job, const struct c
 void admin_item_adjust(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_move(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_counts(struct admin *admin, struct job *job, uint32_t id);
+/* allocation.c */
+void admin_item_allocation(struct admin *admin, struct job *job, uint32_t id);
+void admin_item_allocate(struct admin *admin, struct job *job, uint32_t id);
+/* safety.c */
+void admin_item_safety(struct admin *admin, struct job *job, uint32_t id);
+void admin_item_safety_use(struct admin *admin, struct job *job, uint32_t id);
+/* channels.c */
+struct channel_figures;
+struct channel_report;
+void admin_channels_list(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_figures_set(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_reports(struct admin *admin, struct job *job, uint32_t id);
+/* What the body tells; `named`: also of which channel. False: answered. */
+MUST_CHECK bool admin_figures_read(struct job *job, struct channel_figures *told, bool named);
+void admin_figures_keep(struct admin *admin, struct job *job, struct channel_figures *told); /* answers */
+void admin_report_json(const struct channel_report *report, struct text *out); /* its members, but the id */
+/* channel_requests.c: of a channel, with its own key; job->channel says which */
+void admin_channel_item(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_reserve(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_report(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_order(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_confirm(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_return(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_figures(struct admin *admin, struct job *job, uint32_t id);
 /* orders.c: job->ticket says which order. */
 void admin_order_paid(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_refund(struct admin *admin, struct job *job, uint32_t id);
+/* Where refunded units go (enum refund_to), by its name. False: answered. */
+MUST_CHECK bool admin_refund_to_read(struct job *job, const char *name, uint8_t *to);
 /* order_notes.c: likewise. */
 void admin_order_note(struct admin *admin, struct job *job, uint32_t id);
 /* payments.c: job->ticket says which order, where there is one. */

@@ -56,6 +56,13 @@
     X(POST, OPERATOR, COMMANDS, "/items/#/adjust", item_adjust) \
     X(POST, OPERATOR, COMMANDS, "/items/#/move", item_move) \
     X(GET, VIEWER, READS, "/items/#/counts", item_counts) \
+    X(GET, VIEWER, READS, "/items/#/allocation", item_allocation) \
+    X(POST, OPERATOR, WRITES, "/items/#/allocation", item_allocate) \
+    X(GET, VIEWER, READS, "/items/#/safety", item_safety) \
+    X(POST, OPERATOR, WRITES, "/items/#/safety", item_safety_use) \
+    X(GET, VIEWER, READS, "/channels", channels_list) \
+    X(POST, OPERATOR, WRITES, "/channels/figures", channel_figures_set) \
+    X(GET, VIEWER, READS, "/channels/reports?item channel missing after", channel_reports) \
     X(GET, VIEWER, READS, "/items/#/waitlist?after", item_waitlist) \
     X(PUT, ADMIN, WRITES, "/items/#/sold-out", item_sold_out) \
     X(GET, VIEWER, READS, "/items/#/presale?after", item_presale) \

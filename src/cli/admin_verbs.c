@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli/admin_verbs.c: the table of verbs. It is the reference: parsing, help and requests
  * (admin_parse.c) all follow from it. */
+#include "cli/admin_channel_verbs.h"
 #include "cli/admin_parts.h"
 #include "cli/admin_verbs_sessions.h"
 #include "contract/types.h"
@@ -227,8 +228,7 @@ const struct admin_verb admin_verbs[] = {
                 "reserve the unit when payment starts, not on purchase" },
             { "--locked", "locked", OPTION_NUMBER, false, "units of the total that are not for sale" },
             { "--safety", "safety", OPTION_NUMBER, false, "units kept back as safety stock" },
-            { "--channel", "channels", OPTION_UNITS, false,
-                "web=N; can be repeated; all to web if not given" } } },
+            CHANNEL_UNITS, CHANNEL_RETURN } },
     { .name = "item show",
         .method = "GET",
         .path = "/admin/v1/items/%",
@@ -247,8 +247,7 @@ const struct admin_verb admin_verbs[] = {
             { "--total", "total", OPTION_NUMBER, false, "units" },
             { "--locked", "locked", OPTION_NUMBER, false, "units of the total that are not for sale" },
             { "--safety", "safety", OPTION_NUMBER, false, "units kept back as safety stock" },
-            { "--channel", "channels", OPTION_UNITS, false,
-                "web=N; can be repeated; all to web if not given" } } },
+            CHANNEL_UNITS, CHANNEL_RETURN } },
     ONE("DELETE", "item remove", "items/%", "item", "remove an item that is not preheated"),
     { .name = "item list",
         .pages = true,
@@ -277,6 +276,7 @@ const struct admin_verb admin_verbs[] = {
             { "--to", "to", OPTION_TEXT, true, "channel or safety" },
             { "--quantity", "quantity", OPTION_NUMBER, true, "units" } } },
     ONE("GET", "item counts", "items/%/counts", "item", "show its units per channel"),
+    ADMIN_CHANNEL_VERBS,
     { .name = "waitlist",
         .pages = true,
         .method = "GET",

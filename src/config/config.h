@@ -71,7 +71,11 @@ struct config {
     /* [cors] */
     char origins[CONFIG_LIST]; /* separated by spaces or commas */
     /* [channels] */
-    char channels[CONFIG_TEXT]; /* "web,app": the first is always web */
+    char channels[CONFIG_TEXT];                             /* "web,app": the first is always web */
+    uint64_t weight_sales, weight_conversion, weight_value; /* thousandths; they add up to 1,000 */
+    uint64_t channel_requests_per_s;                        /* of each key of a channel */
+    /* [safety]: thousandths of an item's units */
+    uint64_t safety_least, safety_most;
     /* [limits] */
     uint64_t address_per_s, address_burst, address_entries;
     uint64_t user_requests, user_window_ms, user_entries;

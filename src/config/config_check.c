@@ -9,6 +9,7 @@
 #include "contract/types.h"
 #include "edge/forwarded.h"
 #include "outgoing/verdict.h"
+#include "policy/allocation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -154,6 +155,16 @@ static uint32_t channels_count(const struct config *config)
     for (const char *at = config->channels; *at != 0; at++)
         count += *at == ',';
     return count;
+}
+
+static const char *channels_wrong(const struct config *config)
+{
+    const struct allocation_weights weights = { (uint32_t)config->weight_sales,
+        (uint32_t)config->weight_conversion, (uint32_t)config->weight_value };
+    if (!allocation_weights_are_good(&weights))
+        return "channels.weight_sales, weight_conversion and weight_value must add up to 1000";
+    return config->safety_least <= config->safety_most ? NULL
+                                                       : "safety.least must not exceed safety.most";
 }
 
 /* What Kafka allows as the name of a topic, and no more for a group. */
@@ -336,7 +347,7 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
     static const char *(*const rules[])(const struct config *) = { data_wrong, log_level_wrong,
         refund_wrong, store_wrong, cluster_wrong, session_wrong, webhook_wrong, public_url_wrong,
         test_mode_wrong, proxy_wrong, watch_wrong, pictures_wrong, login_url_wrong, export_wrong,
-        outside_wrong };
+        outside_wrong, channels_wrong };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
         if (wrong == NULL)

@@ -189,6 +189,9 @@ struct item {
     bool preheated;         /* as last seen in the log */
     bool deduct_on_payment; /* a unit is taken when payment starts, not when the order is placed */
     char currency[4];       /* the product's; only read */
+    /* So long after the start of the sale the units that other channels have not sold go back to web;
+     * 0: they stay. */
+    uint64_t channel_return_ms;
     lsn_t terms_lsn; /* the log position that price, limit and time to pay are of; only written */
     struct sold_out_offer offer; /* written by item_offer only */
     bool pooled; /* its units were taken from the product's stock, and go back to it; only read */
@@ -264,6 +267,7 @@ struct ban_store_ops;      /* contract/bans.h */
 struct customer_store_ops; /* contract/customers.h */
 struct restore_store_ops;  /* contract/restore.h */
 struct admin_store_ops;    /* contract/admin_store.h */
+struct channel_store_ops;  /* contract/channels.h */
 
 struct order_store {
     const struct order_store_ops *ops;
@@ -280,6 +284,7 @@ struct order_store_ops {
     const struct customer_store_ops *customers;   /* NULL: this store keeps no customers */
     const struct restore_store_ops *restore;      /* NULL: an older copy can't be put back */
     const struct admin_store_ops *admin;          /* NULL: this store knows no administrators */
+    const struct channel_store_ops *channels;     /* NULL: this store knows no channels' figures */
     const struct cluster_store_ops *cluster;      /* NULL: this store is of one process */
     void (*close)(struct order_store *);
     /* Another connection to the same database, for one thread of its own, that only reads: what is
@@ -408,8 +413,8 @@ struct order_store_ops {
         struct sale *, uint32_t max, uint32_t *count);
     enum status (*sales_tally)(struct order_store *, uint64_t now_ms, struct sales_tally *);
     enum status (*item_insert)(struct order_store *, struct item *);
-    /* Price, limit, time to pay, when a unit is deducted; `stock`: total, locked, safety and channels,
-     * too, of an item that is not preheated. */
+    /* Price, limit, time to pay, when a unit is deducted, when channels give back; `stock`: total, locked,
+     * safety and channels, too, of an item that is not preheated. */
     enum status (*item_update)(struct order_store *, const struct item *, bool stock);
     /* What it offers when it is sold out. */
     enum status (*item_offer)(struct order_store *, item_id, const struct sold_out_offer *);

@@ -20,6 +20,7 @@
 #include "gateway/anomaly_notes.h"
 #include "gateway/answers.h"
 #include "gateway/asks.h"
+#include "gateway/channel_gate.h"
 #include "gateway/console_gate.h"
 #include "gateway/console_password.h"
 #include "gateway/exchange.h"
@@ -291,6 +292,8 @@ static enum edge_verdict route_slow(struct exchange *exchange)
             : EDGE_REPLIED;
     if (span_starts_with(path, SPAN("/admin/v1/")))
         return admin_request(exchange, span_of(path.data + 9, path.size - 9));
+    if (span_starts_with(path, SPAN("/channel/v1/")))
+        return channel_request(exchange, span_of(path.data + 11, path.size - 11));
     if (span_equal(path, SPAN("/console/session")))
         return console_session_request(exchange);
     if (span_starts_with(path, SPAN("/media/")))

@@ -232,12 +232,12 @@ static const struct sql_columns offer_columns =
     COLUMNS(sold_out_offer, FIELD(sold_out_offer, kind), FIELD(sold_out_offer, substitutes),
         FIELD(sold_out_offer, presale_item), FIELD(sold_out_offer, presale_cap),
         FIELD(sold_out_offer, deposit_item), FIELD(sold_out_offer, balance_ms));
-const struct sql_columns store_item_columns =
-    COLUMNS(item, FIELD(item, id), FIELD(item, sale), FIELD(item, product), FIELD(item, flash_price),
-        FIELD(item, limit_per_user), FIELD(item, pay_window_ms), FIELD(item, total),
-        FIELD(item, locked), FIELD(item, sold), FIELD(item, safety), FIELD(item, version),
-        FIELD(item, preheated), FIELD(item, channel_units), FIELD(item, deduct_on_payment),
-        FIELD(item, currency), FIELD(item, pooled), PART(item, offer, &offer_columns));
+const struct sql_columns store_item_columns = COLUMNS(item, FIELD(item, id), FIELD(item, sale),
+    FIELD(item, product), FIELD(item, flash_price), FIELD(item, limit_per_user),
+    FIELD(item, pay_window_ms), FIELD(item, total), FIELD(item, locked), FIELD(item, sold),
+    FIELD(item, safety), FIELD(item, version), FIELD(item, preheated), FIELD(item, channel_units),
+    FIELD(item, deduct_on_payment), FIELD(item, channel_return_ms), FIELD(item, currency),
+    FIELD(item, pooled), PART(item, offer, &offer_columns));
 
 static enum status item_write(struct store *store, uint64_t id, const void *row)
 {
@@ -245,12 +245,12 @@ static enum status item_write(struct store *store, uint64_t id, const void *row)
     return sql_do_one(store,
         "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
         " locked, sold, sold_before, written_off, safety, " CHANNEL_COLUMNS ", deduct_on_payment,"
-        " version, preheated) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0,"
-        " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, 1, 0) ON CONFLICT(id) DO NOTHING",
+        " channel_return_ms, version, preheated) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0,"
+        " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, 1, 0) ON CONFLICT(id) DO NOTHING",
         VALUES(U64(id), U64(item->sale), U64(item->product), U64(item->flash_price),
             U64(item->limit_per_user), U64(item->pay_window_ms), U64(item->total),
             U64(item->locked), U64(item->sold), U64(item->safety), CHANNELS(item->channel_units),
-            U64(item->deduct_on_payment)),
+            U64(item->deduct_on_payment), U64(item->channel_return_ms)),
         STATUS_CONFLICT);
 }
 

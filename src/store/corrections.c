@@ -17,10 +17,11 @@ enum status store_item_update(struct order_store *handle, const struct item *ite
 {
     const enum status status = sql_do_one(store_of(handle),
         "UPDATE items SET flash_price = ?2, limit_per_user = ?3, pay_window_ms = ?4,"
-        " deduct_on_payment = ?5, terms_lsn = CASE WHEN terms_lsn > ?6 THEN terms_lsn ELSE ?6 END "
+        " deduct_on_payment = ?5, channel_return_ms = ?7, terms_lsn = CASE WHEN terms_lsn > ?6 "
+        "THEN terms_lsn ELSE ?6 END "
         "WHERE id = ?1",
-        VALUES(U64(item->id), U64(item->flash_price), U64(item->limit_per_user),
-            U64(item->pay_window_ms), U64(item->deduct_on_payment), U64(item->terms_lsn)),
+        VALUES(U64(item->id), U64(item->flash_price), U64(item->limit_per_user), U64(item->pay_window_ms),
+            U64(item->deduct_on_payment), U64(item->terms_lsn), U64(item->channel_return_ms)),
         STATUS_NOT_FOUND);
     if (status != STATUS_OK || !stock)
         return status;

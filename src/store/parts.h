@@ -150,7 +150,7 @@ static_assert(CHANNELS_MAX == 8, "items has a column for each");
 extern const struct sql_columns store_order_columns;
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety," \
-    " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment," \
+    " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment, channel_return_ms," \
     " (SELECT currency FROM products WHERE products.id = items.product), pooled," \
     " when_sold_out, substitutes, presale_item, presale_cap, deposit_item, balance_ms"
 extern const struct sql_columns store_item_columns;
@@ -368,6 +368,9 @@ extern const struct ban_store_ops store_bans_ops;
     " WHERE (lifted_ms = 0 AND user_id IS NOT NULL);" \
     "CREATE INDEX bans_of_block ON bans(block, until_ms){lifted_ms, block, until_ms}" \
     " WHERE (lifted_ms = 0 AND block IS NOT NULL);"
+/* channels.c */
+extern const char store_channel_tables[];
+extern const struct channel_store_ops store_channel_ops;
 /* customers.c */
 extern const char store_customers_tables[];
 extern const struct customer_store_ops store_customer_ops;

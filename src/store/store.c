@@ -193,6 +193,7 @@ static const struct order_store_ops store_ops = {
     .customers = &store_customer_ops,
     .restore = &store_restore_ops,
     .admin = &store_admin_ops,
+    .channels = &store_channel_ops,
     .cluster = &store_cluster_ops,
     .close = store_close,
     .reader_open = store_reader_open,

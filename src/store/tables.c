@@ -93,6 +93,7 @@ static const char tables_core[] =
     "  deposit_item INTEGER NOT NULL DEFAULT 0,"
     "  balance_ms INTEGER NOT NULL DEFAULT 0,"
     "  booked INTEGER NOT NULL DEFAULT 0 CHECK(booked >= 0),"
+    "  channel_return_ms INTEGER NOT NULL DEFAULT 0 CHECK(channel_return_ms >= 0),"
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
@@ -184,8 +185,9 @@ static const char tables_orders[] =
 /* Each stands in the file that writes it. */
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
-    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables, store_admin_tables,
-    store_customers_tables, store_cluster_tables, store_timetable_tables, store_booking_tables, NULL };
+    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
+    store_admin_tables, store_customers_tables, store_cluster_tables, store_timetable_tables,
+    store_booking_tables, store_channel_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -276,6 +278,23 @@ static const char bookings_17[] =
     " state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 5),"
     " has_deposit INTEGER NOT NULL CHECK(has_deposit IN (0, 1)),"
     " deposit INTEGER NOT NULL, place INTEGER NOT NULL) STRICT";
+static const char channel_figures_17[] =
+    "CREATE TABLE channel_figures(channel TEXT{16} NOT NULL, units INTEGER NOT NULL,"
+    " orders INTEGER NOT NULL, visits INTEGER NOT NULL, order_value INTEGER NOT NULL,"
+    " time_ms INTEGER NOT NULL, told_by TEXT NOT NULL, PRIMARY KEY(channel)) STRICT";
+static const char channel_reports_17[] =
+    "CREATE TABLE channel_reports(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " item INTEGER NOT NULL REFERENCES items(id), channel TEXT{16} NOT NULL,"
+    " reference TEXT{64} NOT NULL, reported INTEGER NOT NULL CHECK(reported > 0),"
+    " taken INTEGER NOT NULL CHECK(taken >= 0), missing INTEGER NOT NULL CHECK(missing >= 0),"
+    " time_ms INTEGER NOT NULL, CHECK(taken + missing = reported),"
+    " UNIQUE(item, channel, reference)) STRICT";
+static const char safety_uses_17[] =
+    "CREATE TABLE safety_uses(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " item INTEGER NOT NULL REFERENCES items(id),"
+    " reason INTEGER NOT NULL CHECK(reason BETWEEN 1 AND 4),"
+    " units INTEGER NOT NULL CHECK(units > 0), note TEXT NOT NULL, used_by TEXT NOT NULL,"
+    " time_ms INTEGER NOT NULL) STRICT";
 static const char *const step_17[] = {
     "ALTER TABLE products ADD COLUMN stock INTEGER NOT NULL DEFAULT -1 CHECK(stock >= -1)",
     "ALTER TABLE sales ADD COLUMN timetable INTEGER NOT NULL DEFAULT 0",
@@ -294,6 +313,12 @@ static const char *const step_17[] = {
     bookings_17,
     "CREATE INDEX bookings_of_user ON bookings(item, user_id, id)",
     "CREATE INDEX bookings_open ON bookings(id){state, id} WHERE state < 3",
+    channel_figures_17,
+    channel_reports_17,
+    safety_uses_17,
+    "CREATE INDEX safety_uses_by_item ON safety_uses(item)",
+    "ALTER TABLE items ADD COLUMN channel_return_ms INTEGER NOT NULL DEFAULT 0"
+    " CHECK(channel_return_ms >= 0)",
     NULL,
 };
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,

@@ -249,8 +249,11 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .board = config->inventory->board },
         &worker->tasks[TASK_TIMETABLES]);
     schedule_open(arena,
-        &(struct schedule_config){
-            .store = config->store, .errands = worker->errands, .rooms = worker->rooms },
+        &(struct schedule_config){ .store = config->store,
+            .errands = worker->errands,
+            .rooms = worker->rooms,
+            .board = config->inventory->board,
+            .channels = config->channels },
         &worker->tasks[TASK_SCHEDULE]);
     folder_bounds_open(arena,
         &(struct folder_bounds_config){ .config = config->config,

@@ -375,6 +375,10 @@ static void shop_act(struct world *world)
     const item_id item = (item_id)(1 + world_below(world, world->item_count));
     struct command command = { 0 };
     const uint64_t what = world_below(world, 100);
+    if (what < 12) {
+        world_channels_act(world);
+        return;
+    }
     if (what < 45) {
         command = stock_command(world);
     } else if (what < 60) {

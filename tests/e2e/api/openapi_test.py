@@ -23,6 +23,7 @@ from kit.push_client import Push
 DOCUMENT_PATH = os.path.join(REPOSITORY, "docs", "openapi.json")
 PROBLEMS_PATH = os.path.join(REPOSITORY, "src", "api", "problems.h")
 ADMIN_PATH = os.path.join(REPOSITORY, "src", "api", "admin_endpoints.h")
+CHANNEL_PATH = os.path.join(REPOSITORY, "src", "api", "channel_endpoints.h")
 QUERIES_PATH = os.path.join(REPOSITORY, "src", "gateway", "request_shape.c")
 METHODS = ("get", "post", "patch", "put", "delete")
 SECRET = "a secret of the shop that is long enough"
@@ -348,6 +349,10 @@ def every_admin_route_of_the_code_is_in_the_document_and_no_other():
     written = {(method, re.sub(r"{\w+}", "#", path)): re.match(r"Role: (\w+)\.", operation["description"]).group(1)
                for method, path, operation in operations.values() if path.startswith("/admin/")}
     equal(written, coded)
+    with open(CHANNEL_PATH, encoding="utf-8") as source:
+        routes = re.findall(r'X\((\w+), CHANNEL, \w+, "([^"]+)"', source.read())
+    coded = {(method, "/channel/v1" + path.partition("?")[0].replace("@", "#")) for method, path in routes}
+    equal({(method, re.sub(r"{\w+}", "#", path)) for method, path, _ in operations.values() if path.startswith("/channel/")}, coded)
 
 
 @rule
@@ -584,6 +589,84 @@ def the_gates_open_pause_and_resume():
     now = call("getTime", 200)["now_ms"]
     admin("adminChangeSale", 409, "conflict", sale=ids["sale"], body={"start_ms": now + 1000})
     admin("adminChangeSale", 409, "conflict", sale=ids["sale"], body={"limit_per_user": 0})
+
+
+@rule
+def channels_and_safety_stock_are_as_documented():
+    item = ids["many"]
+    figures = {"units": 10, "orders": 8, "visits": 100, "value": 9900}
+    equal(admin("adminTellFigures", body={"channel": "app", **figures}, role="operator")["channel"], "app")
+    admin("adminTellFigures", 422, "bad-channel", body={"channel": "moon", **figures})
+    admin("adminTellFigures", 403, "admin-role", body={"channel": "app", **figures}, role="viewer")
+    equal([row["channel"] for row in admin("adminListChannels", role="viewer")["channels"]], ["web", "app"])
+    call("adminListChannels", 401, "admin-key-required")
+    equal(len(admin("adminPreviewAllocation", item=item, role="viewer")["channels"]), 2)
+    admin("adminPreviewAllocation", 404, "unknown-item", item=999)
+    equal(admin("adminAllocate", item=item, body={"shares": {"web": 5, "app": 3}}, role="operator")["moved"], 0)
+    admin("adminAllocate", 422, "bad-value", item=item, body={"shares": {}})
+    admin("adminAllocate", 404, "unknown-item", item=999, body={"shares": {"web": 1}})
+    equal(admin("adminSafety", item=item, role="viewer")["safety"], 2)
+    admin("adminSafety", 404, "unknown-item", item=999)
+    admin("adminUseSafety", 409, "conflict", item=item, body={"quantity": 3, "reason": "loss"})
+    admin("adminUseSafety", 422, "bad-value", item=item, body={"quantity": 1, "reason": "gift"})
+    equal(admin("adminUseSafety", item=item, body={"quantity": 1, "reason": "loss", "note": "x"}, role="operator")["safety"], 1)
+    admin("adminMoveUnits", item=item, body={"from": "web", "to": "safety", "quantity": 1})
+    admin("adminAdjustItem", item=item, body={"delta": 1})  # as it was
+    made = admin("adminCreateKey", 201, body={"name": "app-1", "role": "channel=app"})
+    channel = {"key": made["key"]}
+    equal(call("channelItem", 200, item=item, **channel)["free"], 3)
+    call("channelItem", 404, "unknown-item", item=999, **channel)
+    call("channelItem", 403, "admin-role", item=item, key="admin")
+    key = {"Idempotency-Key": "c1"}
+    won = call("channelReserve", 201, item=item, body={"buyer": "b"}, headers=key, **channel)
+    equal(call("channelReserve", 200, item=item, body={"buyer": "b"}, headers=key, **channel)["order"], won["order"])
+    call("channelReserve", 422, "key-reused", item=item, body={"buyer": "b", "quantity": 2}, headers=key, **channel)
+    call("channelReserve", 400, "key-required", item=item, body={"buyer": "b"}, **channel)
+    call("channelReserve", 409, "sold-out", item=item, body={"buyer": "c", "quantity": 3}, headers={"Idempotency-Key": "c2"}, **channel)
+    order = {"order": won["order"], **channel}
+    eventually(lambda: server.request("GET", f"/channel/v1/orders/{won['order']}?buyer=b", None,
+                                      {"Authorization": f"Bearer {made['key']}"}).status == 200, "it is written")
+    equal(call("channelOrder", 200, buyer="b", **order)["state"], "pending")
+    call("channelOrder", 404, "unknown-order", buyer="x", **order)
+    call("channelOrder", 400, "bad-query", **order)
+    call("channelConfirm", 404, "unknown-order", body={"buyer": "x"}, **order)
+    equal(call("channelConfirm", 200, body={"buyer": "b"}, **order)["state"], "paid")
+    call("channelReturn", 422, "bad-value", body={"buyer": "b", "to": "moon"}, **order)
+    equal(call("channelReturn", 200, body={"buyer": "b"}, **order)["state"], "refunded")
+    call("channelConfirm", 409, "order-closed", body={"buyer": "b"}, **order)
+    equal(call("channelReport", 201, item=item, body={"reference": "r", "quantity": 1}, **channel)["missing"], 0)
+    equal(call("channelReport", 200, item=item, body={"reference": "r", "quantity": 1}, **channel)["taken"], 1)
+    call("channelReport", 409, "reference-used", item=item, body={"reference": "r", "quantity": 2}, **channel)
+    equal(len(admin("adminListReports", item=item, channel="app", missing=0)["reports"]), 1)
+    admin("adminListReports", 400, "bad-query", item="x")
+    equal(call("channelFigures", 200, body=figures, **channel)["by"], "app-1")
+    call("channelFigures", 422, "bad-value", body={**figures, "channel": "web"}, **channel)
+    ids["channel"] = made["key"]
+    refusals_of_channels(item, channel, order)
+
+
+def refusals_of_channels(item, channel, order):
+    garbage = {"body": b"{", "headers": {"Content-Type": "application/json"}, **channel}
+    call("channelReserve", 404, "unknown-item", item=999, body={"buyer": "b"}, headers={"Idempotency-Key": "c3"}, **channel)
+    call("channelReport", 400, "bad-body", item=item, **garbage)
+    call("channelReport", 404, "unknown-item", item=999, body={"reference": "r", "quantity": 1}, **channel)
+    call("channelReport", 422, "bad-value", item=item, body={"reference": "a b", "quantity": 1}, **channel)
+    call("channelConfirm", 400, "bad-body", order=order["order"], **garbage)
+    call("channelConfirm", 422, "bad-value", body={}, **order)
+    call("channelReturn", 400, "bad-body", order=order["order"], **garbage)
+    call("channelReturn", 404, "unknown-order", body={"buyer": "x"}, **order)
+    call("channelFigures", 400, "bad-body", **garbage)
+    admin("adminListReports", 422, "bad-channel", channel="x" * 17)
+    admin("adminUseSafety", 404, "unknown-item", item=999, body={"quantity": 1, "reason": "loss"})
+    short = server.open_item(total=6, channels={"web": 3, "app": 3}, pay_window_ms=1000, channel_return_ms=1000000)
+    late = call("channelReserve", 201, item=short, body={"buyer": "b"}, headers={"Idempotency-Key": "late"}, **channel)["order"]
+    address = f"/channel/v1/orders/{late}?buyer=b"
+    eventually(lambda: b"expired" in server.request("GET", address, None, {"Authorization": f"Bearer {channel['key']}"}).body, "it expires")
+    call("channelReturn", 409, "order-closed", order=late, body={"buyer": "b"}, **channel)
+    admin("adminChangeItem", item=short, body={"channel_return_ms": 1})
+    admin("adminAllocate", 409, "conflict", item=short, body={"shares": {"app": 1}})
+    admin("adminEndSale", sale=server.sale_of(short))
+    call("channelReserve", 410, "ended", item=short, body={"buyer": "c"}, headers={"Idempotency-Key": "over"}, **channel)
 
 
 def pass_for(item, session):
@@ -1312,7 +1395,8 @@ def other_methods_are_405_and_other_addresses_404():
         for method in METHODS:
             if method in item:
                 continue
-            reply = server.request(method.upper(), documented_path(path), headers={"Authorization": f"Bearer {server.keys['admin']}"})
+            key = ids["channel"] if path.startswith("/channel/") else server.keys["admin"]
+            reply = server.request(method.upper(), documented_path(path), headers={"Authorization": f"Bearer {key}"})
             equal(reply.status, 405, f"{method} {path}: {reply.body[:200]!r}")
             body = check(elsewhere, reply)
             equal(body["title"], problems[body["type"].removeprefix("/problems/")][1])
@@ -1353,10 +1437,11 @@ def what_is_not_http_gets_the_default_response():
 @rule
 def an_unknown_query_member_is_refused_and_named_by_every_get():
     for name, (method, path, operation) in operations.items():
-        if method != "GET" or not re.match("(/admin)?/v1/", path):
+        if method != "GET" or not re.match("(/admin|/channel)?/v1/", path):
             continue
         filled = re.sub(r"{(order|ticket|id)}", "0" * 16, path)
-        fields = {"Authorization": f"Bearer {server.keys['admin']}"} if path.startswith("/admin") else {}
+        key = {"/admin/": server.keys["admin"], "/channe": ids["channel"]}.get(path[:7])
+        fields = {"Authorization": f"Bearer {key}"} if key else {}
         reply = server.request(method, re.sub(r"{\w+}", "1", filled) + "?nonsense=1", None, fields)
         answer = check(operation, reply)
         equal((reply.status, answer["type"]), (400, "/problems/bad-query"), name)
