@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bars of STEP=3 of check-cluster that are about faults: everything is killed in turn, and networks are cut."""
 from bars import Ended, asked, box
+from cluster_crowded import bar_4, bar_5, bar_6
 from cluster_step_2 import CLUSTER, program
 
 
@@ -26,4 +27,4 @@ def bar_3(bars):
               "and both gateways sell again", networks)
 
 
-BARS = {"2": bar_2, "3": bar_3}
+BARS = {"2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5, "6": bar_6}

@@ -117,7 +117,7 @@ static enum status process_open(struct world *world, struct embedded_report *rep
     if (status != STATUS_OK)
         return status;
     status = journal_queue_open(
-        &world->log_queue, &world->config.journal, embedded_journal(world->embedded));
+        &world->log_queue, &world->config.journal, embedded_journal(world->embedded), NULL);
     if (status == STATUS_OK)
         return STATUS_OK;
     embedded_close(world->embedded);
