@@ -2,6 +2,7 @@
 /* cli/admin_verbs.c: the table of verbs. It is the reference: parsing, help and requests
  * (admin_parse.c) all follow from it. */
 #include "cli/admin_parts.h"
+#include "cli/order_verbs.h"
 #include "contract/types.h"
 
 #define NUMBER_OF(what) \
@@ -326,6 +327,8 @@ const struct admin_verb admin_verbs[] = {
         .path = "/admin/v1/orders/@/refund",
         .help = "refund a paid order",
         .options = { ORDER_ID, { "--to", "to", OPTION_TEXT, true, "stock, safety or write-off" } } },
+    FULFILMENT_VERBS,
+    CASE_VERBS,
     { .name = "order details",
         .method = "GET",
         .path = "/admin/v1/orders/@/details",

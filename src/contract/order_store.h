@@ -73,6 +73,7 @@ struct order_move {
     uint64_t now_ms;
     uint8_t event;     /* enum order_event */
     uint8_t refund_to; /* enum refund_to; a refund */
+    bool unless_shipped; /* a refund that the buyer asks for */
     /* a payment */
     char currency[4];
     uint64_t amount;
@@ -88,6 +89,7 @@ enum move_answer {
     MOVE_REFERENCE_USED, /* this payment has paid another order */
     MOVE_PAYMENT_OPEN,   /* expire, cancel: a payment is under way; close that first */
     MOVE_NO_PAYMENT,     /* refund: no payment of the order is known, so no money can go back */
+    MOVE_SHIPPED,        /* refund, unless_shipped: it is on its way, or was delivered */
     MOVE_ANSWERS,
 };
 
@@ -220,6 +222,8 @@ struct outbox_store_ops;    /* contract/outbox.h */
 struct waitlist_store_ops;  /* contract/waitlist.h */
 struct reconcile_store_ops; /* contract/reconcile.h */
 struct report_store_ops;    /* contract/report.h */
+struct fulfil_store_ops;    /* contract/fulfilment.h */
+struct remedy_store_ops;    /* contract/remedy.h */
 struct sales_cursor {
     uint64_t end_ms;
     sale_id id;
@@ -249,6 +253,8 @@ struct order_store_ops {
     const struct waitlist_store_ops *waitlist;
     const struct reconcile_store_ops *reconcile; /* NULL: this store can't be reconciled */
     const struct report_store_ops *report;       /* NULL: this store makes no reports */
+    const struct fulfil_store_ops *fulfil;       /* NULL: this store ships nothing */
+    const struct remedy_store_ops *remedy;       /* NULL: this store keeps no cases */
     const struct ban_store_ops *bans;            /* NULL: this store keeps no bans */
     const struct customer_store_ops *customers;  /* NULL: this store keeps no customers */
     const struct restore_store_ops *restore;     /* NULL: an older copy can't be put back */

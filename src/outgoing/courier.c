@@ -30,7 +30,9 @@ enum {
 struct flight {
     CURL *easy;
     struct curl_slist *headers;
+    struct curl_slist *recipients;
     struct outgoing_call *call; /* NULL: free */
+    uint32_t mail_sent;         /* bytes of a mail that libcurl has taken */
     bool refused;               /* an address was */
     bool too_long;
     char error[CURL_ERROR_SIZE];
@@ -143,7 +145,9 @@ struct outgoing_call *courier_take(struct courier *courier)
     call->tag = call->detail = call->not_before_ms = 0;
     call->method[0] = call->url[0] = call->headers[0] = call->body[0] = '\0';
     call->body_size = call->timeout_ms = 0;
-    call->allow_private = false;
+    call->allow_private = call->tls_required = false;
+    call->mail_from[0] = call->mail_to[0] = '\0';
+    call->login = NULL;
     call->result = OUTGOING_FAILED;
     call->status = 0;
     call->reply_headers_size = call->reply_size = 0;
@@ -248,10 +252,45 @@ static bool headers_make(struct flight *flight)
     return flight->headers != NULL;
 }
 
+static bool is_mail(const struct outgoing_call *call)
+{
+    return strcmp(call->method, "SMTP") == 0;
+}
+
+static size_t mail_give(char *out, size_t one, size_t room, void *context)
+{
+    struct flight *flight = context;
+    const size_t left = flight->call->body_size - flight->mail_sent;
+    const size_t bytes = left < one * room ? left : one * room;
+    memcpy(out, flight->call->body + flight->mail_sent, bytes);
+    flight->mail_sent += (uint32_t)bytes;
+    return bytes;
+}
+
+static bool mail_set(CURL *easy, struct flight *flight)
+{
+    const struct outgoing_call *call = flight->call;
+    flight->mail_sent = 0;
+    flight->recipients = curl_slist_append(NULL, call->mail_to);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+    curl_easy_setopt(easy, CURLOPT_USE_SSL,
+        call->tls_required ? (long)CURLUSESSL_ALL : (long)CURLUSESSL_TRY);
+    curl_easy_setopt(easy, CURLOPT_MAIL_FROM, call->mail_from);
+    curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, flight->recipients);
+    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, mail_give);
+    curl_easy_setopt(easy, CURLOPT_READDATA, flight);
+    if (call->login != NULL) {
+        curl_easy_setopt(easy, CURLOPT_USERNAME, call->login->user);
+        curl_easy_setopt(easy, CURLOPT_PASSWORD, call->login->password);
+    }
+    return flight->recipients != NULL;
+}
+
 static void request_set(CURL *easy, struct outgoing_call *call)
 {
     curl_easy_setopt(easy, CURLOPT_URL, call->url);
-    if (strcmp(call->method, "GET") != 0) {
+    if (!is_mail(call) && strcmp(call->method, "GET") != 0) {
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)call->body_size);
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
@@ -291,7 +330,7 @@ static bool flight_set(struct flight *flight)
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, flight);
     request_set(easy, flight->call);
-    return true;
+    return !is_mail(flight->call) || mail_set(easy, flight);
 }
 
 /* ---- the courier ---- */
@@ -315,6 +354,8 @@ static void flight_end(struct courier *courier, struct flight *flight)
 {
     curl_slist_free_all(flight->headers);
     flight->headers = NULL;
+    curl_slist_free_all(flight->recipients);
+    flight->recipients = NULL;
     flight->call = NULL;
     courier->flight_count--;
 }

@@ -461,7 +461,7 @@ static void a_refund_is_wanted_unless_no_provider_is_needed(void **state)
         struct refund refund;
         snprintf(payment.provider, sizeof payment.provider, "%s", rows[i].provider);
         payment.captured = rows[i].captured;
-        refund_make(&payment, rows[i].told, REFUND_OF_LATE, NOW_MS, &refund);
+        refund_make(&payment, rows[i].told, REFUND_OF_LATE, 0, NOW_MS, &refund);
         assert_int_equal(refund.state, rows[i].done ? REFUND_DONE : REFUND_WANTED);
         assert_int_equal(refund.next_ms, rows[i].done ? 0 : NOW_MS);
         assert_int_equal(refund.done_ms, rows[i].done ? NOW_MS : 0);
