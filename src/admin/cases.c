@@ -92,8 +92,7 @@ void admin_cases_list(struct admin *admin, struct job *job, uint32_t id)
     if (!job_query_u64(job, "after", INT64_MAX, &after)
         || !job_query_name(job, "state", state_names, CASE_OPEN, CASE_STATES, &state)
         || !job_ok(job,
-            remedy_ops(admin)->list(
-                admin->store, (enum case_state)state, after, rows, PAGE_ROWS, &count)))
+            remedy_ops(admin)->list(admin->store, (enum case_state)state, after, rows, PAGE_ROWS, &count)))
         return;
     struct page page = page_begin(job, "cases");
     for (uint32_t i = 0; i < count; i++)
@@ -142,8 +141,9 @@ void admin_case_create(struct admin *admin, struct job *job, uint32_t id)
         return;
     admin_case_reply(admin, job, fresh ? 201 : 200, remedy.id);
     if (fresh)
-        admin_audit_write(admin, job, "case.open", "case %llu: item %u, channel %s, %u units, %u orders",
-            (unsigned long long)remedy.id, remedy.item, remedy.channel, remedy.missing, remedy.orders);
+        admin_audit_write(admin, job, "case.open",
+            "case %llu: item %u, channel %s, %u units, %u orders", (unsigned long long)remedy.id,
+            remedy.item, remedy.channel, remedy.missing, remedy.orders);
 }
 
 /* ---- the page of a case ---- */
@@ -166,8 +166,7 @@ enum status admin_case_facts(
     return order_facts(admin, ticket, order, facts);
 }
 
-static enum status case_order_json(
-    struct admin *admin, const struct remedy_order *row, struct text *out)
+static enum status case_order_json(struct admin *admin, const struct remedy_order *row, struct text *out)
 {
     enum remedy proposals[REMEDIES];
     struct remedy_facts facts;
@@ -281,8 +280,7 @@ void admin_case_notes(struct admin *admin, struct job *job, uint32_t id)
     uint64_t after = 0;
     uint32_t count = 0;
     if (!job_query_u64(job, "after", INT64_MAX, &after) || !admin_case_read(admin, job, id, &remedy)
-        || !job_ok(
-            job, remedy_ops(admin)->notes(admin->store, id, after, notes, PAGE_ROWS, &count)))
+        || !job_ok(job, remedy_ops(admin)->notes(admin->store, id, after, notes, PAGE_ROWS, &count)))
         return;
     struct page page = page_begin(job, "notes");
     for (uint32_t i = 0; i < count; i++) {

@@ -14,8 +14,8 @@ MUST_CHECK bool admin_case_read(
 MUST_CHECK bool admin_case_is_open(struct job *job, const struct remedy_case *remedy);
 /* Answers with the case as it is now. */
 void admin_case_reply(struct admin *admin, struct job *job, int status, uint64_t id);
-MUST_CHECK enum status admin_case_note_write(struct admin *admin, const struct job *job, uint64_t id,
-    ticket_number ticket, const char *way, const char *text);
+MUST_CHECK enum status admin_case_note_write(struct admin *admin, const struct job *job,
+    uint64_t id, ticket_number ticket, const char *way, const char *text);
 /* What policy/remedy.h asks about an order. */
 MUST_CHECK enum status admin_case_facts(
     struct admin *admin, ticket_number ticket, struct order *order, struct remedy_facts *facts);

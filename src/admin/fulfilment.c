@@ -62,9 +62,7 @@ static bool order_fulfil(struct admin *admin, struct job *job, const struct fulf
 
 void admin_order_ship(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct fulfil_move move = {
-        .ticket = job->ticket, .event = FULFIL_SHIP, .now_ms = admin->now_ms
-    };
+    struct fulfil_move move = { .ticket = job->ticket, .event = FULFIL_SHIP, .now_ms = admin->now_ms };
     const struct field fields[] = {
         { "carrier", FIELD_TEXT, move.carrier, 1, CARRIER_MAX, true, NULL },
         { "tracking", FIELD_TEXT, move.tracking, 1, TRACKING_MAX, true, NULL },
@@ -152,7 +150,9 @@ static void parcels_reply(struct admin *admin, struct job *job, const struct par
         json_object_begin(&body, NULL);
         json_hex(&body, "order", order_id(admin, parcels->moves[i].ticket));
         json_text(&body, "answer",
-            answer == FULFIL_DONE ? "done" : answer == FULFIL_REPEATED ? "repeated" : "refused");
+            answer == FULFIL_DONE           ? "done"
+                : answer == FULFIL_REPEATED ? "repeated"
+                                            : "refused");
         if (answer != FULFIL_DONE && answer != FULFIL_REPEATED)
             json_text(&body, "why", fulfil_answer_text(answer));
         json_object_end(&body);
@@ -175,7 +175,8 @@ void admin_orders_ship(struct admin *admin, struct job *job, uint32_t id)
     (void)id;
     if (object == NULL)
         return;
-    const bool good = admin_fields_read(object, fields, 2, error) && rows_read(admin, rows, &parcels, error);
+    const bool good =
+        admin_fields_read(object, fields, 2, error) && rows_read(admin, rows, &parcels, error);
     if (!job_body_end(job, object, good ? NULL : error))
         return;
     const enum status status = admin->store->ops->fulfil->move(
@@ -188,14 +189,14 @@ void admin_orders_ship(struct admin *admin, struct job *job, uint32_t id)
             continue;
         worker_order_changed(admin->worker, parcels.after[i].ticket, parcels.after[i].user);
         admin_audit_write(admin, job, "order.ship", "order %016llx with %s, number %s",
-            order_id(admin, parcels.moves[i].ticket), parcels.moves[i].carrier, parcels.moves[i].tracking);
+            order_id(admin, parcels.moves[i].ticket), parcels.moves[i].carrier,
+            parcels.moves[i].tracking);
     }
 }
 
 /* ---- some of the money goes back ---- */
 
-static void part_refuse(
-    struct job *job, enum part_answer answer, const struct order *order, uint64_t left)
+static void part_refuse(struct job *job, enum part_answer answer, const struct order *order, uint64_t left)
 {
     char bytes[96], detail[160];
     struct text more = text_in(bytes, sizeof bytes);
@@ -244,8 +245,8 @@ void admin_order_refund_part(struct admin *admin, struct job *job, uint32_t id)
         job_reply_problem(job, PROBLEM_BAD_VALUE, error, SPAN_NONE);
         return;
     }
-    const enum status status = admin->store->ops->payment->refund_part(
-        admin->store, &part, &refund, &order, &left, &answer);
+    const enum status status =
+        admin->store->ops->payment->refund_part(admin->store, &part, &refund, &order, &left, &answer);
     if (!job_ok(job, status))
         return;
     if (answer != PART_DONE && answer != PART_REPEATED) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admin/order_export.c: orders as comma-separated values, a page at a time; the list's own filters. The header
- * `Stampede-Next` is the `before` of the next page; without it there is none. */
+/* admin/order_export.c: orders as comma-separated values, a page at a time; with the filters of the list. The
+ * header `Stampede-Next` is the `before` of the next page; without it there is none. */
 #include "admin/admin.h"
 #include "api/customers.h"
 #include "base/csv.h"

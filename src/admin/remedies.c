@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admin/remedies.c: what is done in a case: orders are added, each gets one remedy, its customer a notice, and
- * the case is closed when all have one. A remedy is one transaction: the refund intent, the coupon, the message
- * to the shop, the mail that waits, the entries of the log and of the audit chain. */
+/* admin/remedies.c: what is done in a case: orders are added, each gets one remedy, its customer a notice,
+ * and the case is closed when all have one. A remedy is one transaction: the refund intent, the coupon, the
+ * message to the shop, the mail that waits, the entries of the log and of the audit chain. */
 #include "admin/cases.h"
 #include "base/random.h"
 #include "config/config.h"
@@ -97,8 +97,8 @@ void admin_case_orders(struct admin *admin, struct job *job, uint32_t id)
     if (!job_body_end(job, object, wrong) || !admin_case_read(admin, job, id, &remedy)
         || !admin_case_is_open(job, &remedy) || !tickets_check(admin, job, &remedy, tickets, count))
         return;
-    enum status status = remedy_ops(admin)->orders_add(
-        admin->store, id, tickets, count, admin->now_ms, &added);
+    enum status status =
+        remedy_ops(admin)->orders_add(admin->store, id, tickets, count, admin->now_ms, &added);
     if (status == STATUS_FULL) {
         job_reply_problem(job, PROBLEM_CONFLICT, "A case has at most 100 orders.", SPAN_NONE);
         return;
@@ -142,11 +142,12 @@ void admin_case_note(struct admin *admin, struct job *job, uint32_t id)
     if (!job_fields_read(job, fields, 3)
         || !line_check(job, text, "text must be one line of visible characters.")
         || !line_check(job, way, "way must be one line of visible characters.")
-        || (named && !order_take(admin, job, order, &ticket)) || !admin_case_read(admin, job, id, &remedy))
+        || (named && !order_take(admin, job, order, &ticket))
+        || !admin_case_read(admin, job, id, &remedy))
         return;
     if (named
-        && !job_found(job, remedy_ops(admin)->order(admin->store, id, ticket, &row), PROBLEM_UNKNOWN_ORDER,
-            "This order is not in the case."))
+        && !job_found(job, remedy_ops(admin)->order(admin->store, id, ticket, &row),
+            PROBLEM_UNKNOWN_ORDER, "This order is not in the case."))
         return;
     if (!job_ok(job, admin_case_note_write(admin, job, id, ticket, way, text)))
         return;
@@ -265,8 +266,8 @@ static bool apply_look(struct admin *admin, struct job *job, struct apply *apply
     }
     if (remedy_fits((enum remedy)apply->row.remedy, &apply->facts))
         return true;
-    job_reply_problem(
-        job, PROBLEM_CONFLICT, "This remedy is not possible for an order in this state.", SPAN_NONE);
+    job_reply_problem(job, PROBLEM_CONFLICT,
+        "This remedy is not possible for an order in this state.", SPAN_NONE);
     return false;
 }
 
@@ -341,8 +342,9 @@ static enum status apply_note(struct admin *admin, struct job *job, const struct
 
 void admin_case_apply(struct admin *admin, struct job *job, uint32_t id)
 {
-    struct apply apply = { .row = { .case_id = id, .done_ms = admin->now_ms }, .notify = true,
-        .to = "write-off" };
+    struct apply apply = {
+        .row = { .case_id = id, .done_ms = admin->now_ms }, .notify = true, .to = "write-off"
+    };
     struct remedy_case remedy;
     struct order order;
     if (!apply_read(admin, job, &apply) || !admin_case_read(admin, job, id, &remedy)

@@ -53,8 +53,8 @@
     X(GET, VIEWER, READS, "/items/#/counts", item_counts) \
     X(GET, VIEWER, READS, "/items/#/waitlist?after", item_waitlist) \
     X(GET, VIEWER, READS, "/orders?sale item state from_ms to_ms user subject before limit", orders_list) \
-    X(GET, OPERATOR, READS, "/orders/export?sale item state from_ms to_ms user subject before limit", \
-        orders_export) \
+    X(GET, OPERATOR, READS, \
+        "/orders/export?sale item state from_ms to_ms user subject before limit", orders_export) \
     X(POST, OPERATOR, WRITES, "/orders/ship", orders_ship) \
     X(GET, VIEWER, READS, "/orders/@", order_show) \
     X(POST, OPERATOR, WRITES, "/orders/@/paid", order_paid) \

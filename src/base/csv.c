@@ -120,8 +120,10 @@ enum status csv_record(struct span *rest, char *cells, size_t cell_bytes, uint32
         reader.at += more;
     }
     if (!good) {
-        const char *end = memchr(reader.at, '\n', (size_t)(reader.end - reader.at));
+        /* An open quote would take all that follows: the next record begins with the next line. */
+        const char *end = memchr(rest->data, '\n', rest->size);
         reader.at = end != NULL ? end : reader.end;
+        reader.lines = 0;
     }
     line_end_skip(&reader);
     *lines += reader.lines;

@@ -140,7 +140,8 @@ enum admin_cli_result admin_session_send(struct admin_session *session, const ch
     answer->json =
         answer->body.size > 0 ? json_loadb(answer->body.bytes, answer->body.size, 0, NULL) : NULL;
     const bool csv = csv_is(session, answer);
-    if (answer->status >= 200 && answer->status < 300 && (csv || answer->json != NULL || answer->body.size == 0))
+    if (answer->status >= 200 && answer->status < 300
+        && (csv || answer->json != NULL || answer->body.size == 0))
         return ADMIN_CLI_DONE;
     const bool refused = answer->status >= 400 && answer->status < 600;
     if (refused)

@@ -57,15 +57,15 @@ static bool text_is_good(const char *text, size_t most)
     return text[0] != 0 && strlen(text) <= most && text[0] != ' ' && text[strlen(text) - 1] != ' ';
 }
 
-static void line_take(struct parcels *parcels, uint64_t line, char cells[COLUMNS][CELL_BYTES], uint32_t count)
+static void line_take(
+    struct parcels *parcels, uint64_t line, char cells[COLUMNS][CELL_BYTES], uint32_t count)
 {
     struct parcel parcel = { .line = line };
     if (count == 1 && cells[0][0] == 0)
         return; /* an empty line */
     if (count != COLUMNS)
         line_refuse(parcels, line, "there must be three columns: order, carrier, tracking");
-    else if (strlen(cells[0]) != 16
-        || span_to_hex64(span_from_string(cells[0]), &parcel.order) != STATUS_OK)
+    else if (strlen(cells[0]) != 16 || span_to_hex64(span_from_string(cells[0]), &parcel.order) != STATUS_OK)
         line_refuse(parcels, line, "the order must be 16 hex digits");
     else if (!text_is_good(cells[1], CARRIER_MAX))
         line_refuse(parcels, line, "the carrier must have 1 to 64 bytes");
@@ -135,7 +135,8 @@ static bool file_read(struct parcels *parcels, const char *path)
     if (good)
         text_read(parcels, span_of(bytes, size));
     else
-        fprintf(parcels->session->errors, "stampede admin: %s can't be read, or has more than 8 MiB\n", path);
+        fprintf(parcels->session->errors,
+            "stampede admin: %s can't be read, or has more than 8 MiB\n", path);
     if (file != NULL && !standard)
         fclose(file);
     free(bytes);

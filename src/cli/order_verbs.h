@@ -4,7 +4,8 @@
 #define STAMPEDE_CLI_ORDER_VERBS_H
 
 #define CASE_COLUMNS \
-    "id item channel reference missing state orders undecided assignee created_ms closed_ms outcome"
+    "id item channel reference missing state orders undecided assignee created_ms closed_ms " \
+    "outcome"
 #define CASE_ORDER \
     { \
         "--order", "order", OPTION_TEXT, true, "the order's id" \
@@ -35,19 +36,20 @@
             .help = "give some of the money of a paid order back; once for a key", \
             .options = { ORDER_ID, { "--amount", "amount", OPTION_PRICE, true, "less than what is left" }, \
                 { "--currency", "currency", OPTION_TEXT, true, "the currency of the order, like CNY" }, \
-                { "--key", "key", OPTION_TEXT, true, "your name for this refund, 1 to 64 bytes" }, \
+                { "--refund-key", "key", OPTION_TEXT, true, "your name for this refund, 1 to 64 bytes" }, \
                 { "--reason", "reason", OPTION_TEXT, false, "why, up to 200 bytes" } } }, \
-        { .name = "order export", \
-            .method = "GET", \
-            .path = "/admin/v1/orders/export", \
-            .help = "write orders as CSV to standard output, newest first", \
-            .options = { { "--sale", "sale", OPTION_NUMBER, false, "only orders of this sale" }, \
-                { "--item", "item", OPTION_NUMBER, false, "only orders of this item" }, \
-                { "--state", "state", OPTION_TEXT, false, "pending, paid, closed or refunded" }, \
-                { "--from", "from_ms", OPTION_TIME, false, "only orders created at or after this time" }, \
-                { "--to", "to_ms", OPTION_TIME, false, "only orders created before this time" }, \
-                { "--user", "user", OPTION_TEXT, false, "only orders of this user: 16 hex digits" }, \
-                { "--subject", "subject", OPTION_TEXT, false, "only of this user: the shop's name" } } }
+    { \
+        .name = "order export", .method = "GET", .path = "/admin/v1/orders/export", \
+        .help = "write orders as CSV to standard output, newest first", .options = { \
+            { "--sale", "sale", OPTION_NUMBER, false, "only orders of this sale" }, \
+            { "--item", "item", OPTION_NUMBER, false, "only orders of this item" }, \
+            { "--state", "state", OPTION_TEXT, false, "pending, paid, closed or refunded" }, \
+            { "--from", "from_ms", OPTION_TIME, false, "only orders created at or after this time" }, \
+            { "--to", "to_ms", OPTION_TIME, false, "only orders created before this time" }, \
+            { "--user", "user", OPTION_TEXT, false, "only orders of this user: 16 hex digits" }, \
+            { "--subject", "subject", OPTION_TEXT, false, "only of this user: the shop's name" } \
+        } \
+    }
 
 #define CASE_VERBS \
     { .name = "case list", \
@@ -112,11 +114,12 @@
                 { "--to", "to", OPTION_TEXT, false, "where the unit goes; write-off if not given" }, \
                 { "--notify", "notify", OPTION_YES_NO, false, "whether a mail is sent; yes if not given" }, \
                 { "--email", "email", OPTION_TEXT, false, "another address than the order's" } } }, \
-        { .name = "case close", \
-            .method = "POST", \
-            .path = "/admin/v1/cases/%/close", \
-            .help = "close a case whose orders all have a remedy", \
-            .options = { NUMBER_OF("case"), \
-                { "--outcome", "outcome", OPTION_TEXT, true, "how it ended, up to 300 bytes" } } }
+    { \
+        .name = "case close", .method = "POST", .path = "/admin/v1/cases/%/close", \
+        .help = "close a case whose orders all have a remedy", .options = { \
+            NUMBER_OF("case"), \
+            { "--outcome", "outcome", OPTION_TEXT, true, "how it ended, up to 300 bytes" } \
+        } \
+    }
 
 #endif

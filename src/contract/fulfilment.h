@@ -49,7 +49,7 @@ enum fulfil_answer {
  * *shipment is what it becomes. */
 enum fulfil_answer fulfil_decide(
     const struct fulfil_move *move, const struct order *order, struct shipment *shipment);
-const char *fulfil_state_name(enum fulfil_state state);   /* "none", "shipped", "delivered" */
+const char *fulfil_state_name(enum fulfil_state state);    /* "none", "shipped", "delivered" */
 const char *fulfil_answer_text(enum fulfil_answer answer); /* one sentence, for a report by line */
 
 /* A part of the order store's operations. */
@@ -59,8 +59,8 @@ struct fulfil_store_ops {
     /* One transaction, at most FULFIL_MOVES_MAX, each by itself: one that is refused changes nothing.
      * `check`: all of them only tell what they would come to. after[i]: the order then (not for
      * FULFIL_UNKNOWN). */
-    enum status (*move)(struct order_store *, const struct fulfil_move *, uint32_t count, bool check,
-        struct order *after, uint8_t *answers);
+    enum status (*move)(struct order_store *, const struct fulfil_move *, uint32_t count,
+        bool check, struct order *after, uint8_t *answers);
 };
 
 #endif

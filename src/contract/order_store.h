@@ -71,8 +71,8 @@ enum refund_to { REFUND_TO_STOCK, REFUND_TO_SAFETY, REFUND_TO_WRITE_OFF };
 struct order_move {
     ticket_number ticket;
     uint64_t now_ms;
-    uint8_t event;     /* enum order_event */
-    uint8_t refund_to; /* enum refund_to; a refund */
+    uint8_t event;       /* enum order_event */
+    uint8_t refund_to;   /* enum refund_to; a refund */
     bool unless_shipped; /* a refund that the buyer asks for */
     /* a payment */
     char currency[4];

@@ -18,11 +18,11 @@ enum outbox_state { OUTBOX_ANY, OUTBOX_WAITING, OUTBOX_DELIVERED, OUTBOX_FAILED,
 
 /* What a row is about. Numbers in the database never change their meaning. */
 #define OUTBOX_TOPIC_LIST(X) \
-    X(STATE, NULL)                              /* the order got into order_state */ \
-    X(SHIPPED, "order.shipped")                 /* or its tracking number was corrected */ \
+    X(STATE, NULL)              /* the order got into order_state */ \
+    X(SHIPPED, "order.shipped") /* or its tracking number was corrected */ \
     X(DELIVERED, "order.delivered") \
-    X(REFUNDED_PART, "order.partly_refunded")   /* subject: the amount */ \
-    X(REMEDY, "order.remedy")                   /* subject: the case */
+    X(REFUNDED_PART, "order.partly_refunded") /* subject: the amount */ \
+    X(REMEDY, "order.remedy")                 /* subject: the case */
 enum outbox_topic {
 #define OUTBOX_TOPIC_ENUM(name, text) TOPIC_##name,
     OUTBOX_TOPIC_LIST(OUTBOX_TOPIC_ENUM)

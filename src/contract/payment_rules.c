@@ -280,19 +280,16 @@ enum part_answer refund_part_decide(const struct part_refund *part, const struct
     return count >= REFUND_PARTS_MAX ? PART_TOO_MANY : PART_DONE;
 }
 
-void refund_part_key(
-    const struct payment *payment, const char *asked, char key[REFERENCE_BYTES_MAX + 1])
+void refund_part_key(const struct payment *payment, const char *asked, char key[REFERENCE_BYTES_MAX + 1])
 {
     static const struct hash_key fixed = { 0x73746d70, 1 }; /* no secret: a name */
     const unsigned long long name = hash_siphash(fixed, asked, strlen(asked));
-    const int bytes =
-        snprintf(key, REFERENCE_BYTES_MAX + 1, "p%016llx-%s", name, payment->reference);
+    const int bytes = snprintf(key, REFERENCE_BYTES_MAX + 1, "p%016llx-%s", name, payment->reference);
     if (bytes > REFERENCE_BYTES_MAX) /* a shop's reference, as in refund_key */
         snprintf(key, REFERENCE_BYTES_MAX + 1, "p%016llx-%llu", name, (unsigned long long)payment->id);
 }
 
-void refund_part_make(
-    const struct part_refund *part, const struct payment *payer, struct refund *refund)
+void refund_part_make(const struct part_refund *part, const struct payment *payer, struct refund *refund)
 {
     refund_fill(payer, part->amount, REFUND_OF_PART, part->now_ms, refund);
     refund_part_key(payer, part->key, refund->key);

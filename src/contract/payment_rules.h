@@ -77,8 +77,7 @@ void refund_make(const struct payment *payment, const char *currency, enum refun
 enum part_answer refund_part_decide(const struct part_refund *part, const struct order *order,
     const struct payment *payer, const struct refund *same, uint64_t parts, uint32_t count);
 /* Its row, without its id. */
-void refund_part_make(
-    const struct part_refund *part, const struct payment *payer, struct refund *refund);
+void refund_part_make(const struct part_refund *part, const struct payment *payer, struct refund *refund);
 /* How it is named to the provider: the same for the same payment and key, also after a restore. */
 void refund_part_key(
     const struct payment *payment, const char *asked, char key[REFERENCE_BYTES_MAX + 1]);

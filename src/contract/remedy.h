@@ -33,12 +33,12 @@ enum {
 enum case_state { CASE_ANY, CASE_OPEN, CASE_CLOSED, CASE_STATES };
 /* In the order of proposing. Numbers in the database never change their meaning. */
 #define REMEDY_LIST(X) \
-    X(NONE, "none")                     /* nothing is decided yet */ \
-    X(REFUND, "refund-coupon")          /* all money back, or closed if it is unpaid */ \
-    X(WAIT, "wait-coupon")              /* until there is stock, or units of another pool are moved */ \
-    X(SUBSTITUTE, "substitute")         /* another product */ \
-    X(SHIP_AT_LOSS, "ship-at-a-loss")   /* bought elsewhere */ \
-    X(DISMISS, "dismiss")               /* this order needs none */
+    X(NONE, "none")             /* nothing is decided yet */ \
+    X(REFUND, "refund-coupon")  /* all money back, or closed if it is unpaid */ \
+    X(WAIT, "wait-coupon")      /* until there is stock, or units of another pool are moved */ \
+    X(SUBSTITUTE, "substitute") /* another product */ \
+    X(SHIP_AT_LOSS, "ship-at-a-loss") /* bought elsewhere */ \
+    X(DISMISS, "dismiss")             /* this order needs none */
 enum remedy {
 #define REMEDY_ENUM(name, text) REMEDY_##name,
     REMEDY_LIST(REMEDY_ENUM)
@@ -112,14 +112,13 @@ struct remedy_store_ops {
     /* STATUS_CONFLICT: an order has no remedy yet. A case that is closed stays so. */
     enum status (*close)(struct order_store *, uint64_t id, const char *outcome, uint64_t now_ms);
     /* Those that are in it stay. STATUS_FULL: CASE_ORDERS_MAX; nothing was added. */
-    enum status (*orders_add)(struct order_store *, uint64_t id, const ticket_number *, uint32_t count,
-        uint64_t now_ms, uint32_t *added);
+    enum status (*orders_add)(struct order_store *, uint64_t id, const ticket_number *,
+        uint32_t count, uint64_t now_ms, uint32_t *added);
     enum status (*orders)(
         struct order_store *, uint64_t id, struct remedy_order *, uint32_t max, uint32_t *count);
     enum status (*order)(struct order_store *, uint64_t id, ticket_number, struct remedy_order *);
     /* Orders of an item that have no goods yet and are in no open case, newest first: unpaid or paid. */
-    enum status (*affected)(
-        struct order_store *, item_id, struct order *, uint32_t max, uint32_t *count);
+    enum status (*affected)(struct order_store *, item_id, struct order *, uint32_t max, uint32_t *count);
     /* Once: all of the row but case_id, ticket and added_ms; the order's version grows, and the shop is told.
      * STATUS_CONFLICT: it has a remedy. */
     enum status (*apply)(struct order_store *, const struct remedy_order *, struct order *order);

@@ -273,8 +273,8 @@ static bool mail_set(CURL *easy, struct flight *flight)
     flight->mail_sent = 0;
     flight->recipients = curl_slist_append(NULL, call->mail_to);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
-    curl_easy_setopt(easy, CURLOPT_USE_SSL,
-        call->tls_required ? (long)CURLUSESSL_ALL : (long)CURLUSESSL_TRY);
+    curl_easy_setopt(
+        easy, CURLOPT_USE_SSL, call->tls_required ? (long)CURLUSESSL_ALL : (long)CURLUSESSL_TRY);
     curl_easy_setopt(easy, CURLOPT_MAIL_FROM, call->mail_from);
     curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, flight->recipients);
     curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);

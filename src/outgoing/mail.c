@@ -83,8 +83,8 @@ static void date_header(struct text *out, uint64_t now_ms)
         time.tm_sec);
 }
 
-enum status mail_request(
-    const struct mail_server *server, const struct mail_message *message, struct outgoing_call *call)
+enum status mail_request(const struct mail_server *server, const struct mail_message *message,
+    struct outgoing_call *call)
 {
     const char *at = strchr(server->from, '@');
     struct text body = text_in(call->body, sizeof call->body);
@@ -97,8 +97,8 @@ enum status mail_request(
     call->allow_private = true; /* a mail server of one's own, named by the operator */
     call->timeout_ms = MAIL_TIMEOUT_MS;
     date_header(&body, message->now_ms);
-    text_format(&body, "From: <%s>\r\nTo: <%s>\r\nMessage-ID: <%s@%s>\r\n", server->from, message->to,
-        message->id, at == NULL ? "localhost" : at + 1);
+    text_format(&body, "From: <%s>\r\nTo: <%s>\r\nMessage-ID: <%s@%s>\r\n", server->from,
+        message->to, message->id, at == NULL ? "localhost" : at + 1);
     header_words(&body, "Subject", message->subject);
     text_literal(&body,
         "Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n"

@@ -32,13 +32,13 @@ struct mail_message {
     uint64_t now_ms;
 };
 /* STATUS_FULL: it does not fit. */
-MUST_CHECK enum status mail_request(
-    const struct mail_server *server, const struct mail_message *message, struct outgoing_call *call);
+MUST_CHECK enum status mail_request(const struct mail_server *server,
+    const struct mail_message *message, struct outgoing_call *call);
 
 enum mail_verdict {
     MAIL_TAKEN,
     MAIL_AGAIN,
-    MAIL_UNSURE,  /* the connection was lost after the text was sent: it may have been taken. Again */
+    MAIL_UNSURE, /* the connection was lost after the text was sent: it may have been taken. Again */
     MAIL_REFUSED, /* for good */
 };
 enum mail_verdict mail_judge(const struct outgoing_call *call);

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/disk.h"
 #include "base/hash.h"
+#include "payment/sandbox_parts.h"
 #include "payment/statement.h"
 
 #include <stdio.h>
@@ -33,9 +34,9 @@ struct bank_row {
     char notify_url[SANDBOX_ADDRESS_MAX + 1];
     char return_url[SANDBOX_ADDRESS_MAX + 1];
     /* Rows of before end here. Parts of what was captured that went back; a name is a hash of the key. */
-    uint64_t part_names[REFUND_PARTS_MAX], parts[REFUND_PARTS_MAX];
+    struct bank_parts parts;
 };
-enum { ROW_BYTES_BEFORE = offsetof(struct bank_row, part_names) };
+enum { ROW_BYTES_BEFORE = offsetof(struct bank_row, parts) };
 static_assert(sizeof(struct bank_row) <= BANK_ROW_BYTES, "a row has its place in the file");
 
 struct bank_note { /* a callback that waits */
@@ -78,7 +79,7 @@ static bool row_take(const void *data, size_t bytes, struct bank_row *row)
     const bool whole = bytes >= sizeof *row && row->crc == row_crc(row);
     const bool before = !whole && row->crc == row_crc_of(row, ROW_BYTES_BEFORE);
     if (before)
-        memset(row->part_names, 0, sizeof *row - ROW_BYTES_BEFORE);
+        row->parts = (struct bank_parts){ 0 };
     return (whole || before) && row->reference[0] != 0;
 }
 
@@ -346,32 +347,10 @@ static bool is_refunded(const struct bank_row *row)
     return row->refund_key[0] != 0;
 }
 
-static uint64_t part_name(const char *key)
-{
-    static const struct hash_key fixed = { 1, 2 }; /* no secret, and the same after a restart */
-    return hash_siphash(fixed, key, strlen(key)) | 1;
-}
-
-/* The place of a part; name 0: a free one. REFUND_PARTS_MAX: there is none. */
-static uint32_t part_find(const struct bank_row *row, uint64_t name)
-{
-    uint32_t at = 0;
-    while (at < REFUND_PARTS_MAX && row->part_names[at] != name)
-        at++;
-    return at;
-}
-
-static uint64_t parts_sum(const struct bank_row *row)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < REFUND_PARTS_MAX; i++)
-        sum += row->parts[i];
-    return sum;
-}
-
 static bool key_is_used(const struct bank_row *row, const char *key)
 {
-    return strcmp(row->refund_key, key) == 0 || part_find(row, part_name(key)) < REFUND_PARTS_MAX;
+    return strcmp(row->refund_key, key) == 0
+        || bank_part_find(&row->parts, bank_part_name(key)) < REFUND_PARTS_MAX;
 }
 
 static void refund_state(const struct bank_row *row, const char *key, struct sandbox_message *out)
@@ -384,8 +363,8 @@ static void refund_state(const struct bank_row *row, const char *key, struct san
 /* All that is left goes back under a key of its own, less of it as a part. */
 static bool refund_add(struct bank_row *row, const char *key, uint64_t amount)
 {
-    const uint64_t left = row->captured - parts_sum(row);
-    const uint32_t at = part_find(row, 0);
+    const uint64_t left = row->captured - bank_parts_sum(&row->parts);
+    const uint32_t at = bank_part_find(&row->parts, 0);
     if (row->state != BANK_CAPTURED || is_refunded(row) || amount > left)
         return false;
     if (amount == left) {
@@ -395,8 +374,8 @@ static bool refund_add(struct bank_row *row, const char *key, uint64_t amount)
     }
     if (amount == 0 || at == REFUND_PARTS_MAX)
         return false;
-    row->part_names[at] = part_name(key);
-    row->parts[at] = amount;
+    row->parts.names[at] = bank_part_name(key);
+    row->parts.amounts[at] = amount;
     return true;
 }
 
@@ -475,7 +454,7 @@ void bank_totals(const struct bank *bank, uint64_t *captured, uint64_t *refunded
     *captured = *refunded = 0;
     for (uint32_t i = 0; i < bank->count; i++) {
         *captured += bank->rows[i].captured;
-        *refunded += bank->rows[i].refunded + parts_sum(&bank->rows[i]);
+        *refunded += bank->rows[i].refunded + bank_parts_sum(&bank->rows[i].parts);
     }
 }
 
@@ -492,8 +471,8 @@ static enum status book_row(struct statement_reader *reader, const struct bank_r
     enum status status = statement_give(reader, &out);
     out.kind = STATEMENT_REFUNDED;
     for (uint32_t i = 0; i < REFUND_PARTS_MAX && status == STATUS_OK; i++) {
-        out.amount = row->parts[i];
-        if (row->part_names[i] != 0)
+        out.amount = row->parts.amounts[i];
+        if (row->parts.names[i] != 0)
             status = statement_give(reader, &out);
     }
     out.amount = row->refunded;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/remedy.h"
 
+#include "base/status.h"
+
 #include <string.h>
 
 enum kind { UNPAID, PAID, SHIPPED, CLOSED, REFUNDED, KINDS };
@@ -8,11 +10,13 @@ enum kind { UNPAID, PAID, SHIPPED, CLOSED, REFUNDED, KINDS };
 /* The table is the specification; an empty cell is a refusal. */
 static const bool fits[KINDS][REMEDIES] = {
     [UNPAID] = { [REMEDY_REFUND] = true, [REMEDY_WAIT] = true, [REMEDY_DISMISS] = true },
-    [PAID] = { [REMEDY_REFUND] = true,
+    [PAID] = {
+        [REMEDY_REFUND] = true,
         [REMEDY_WAIT] = true,
         [REMEDY_SUBSTITUTE] = true,
         [REMEDY_SHIP_AT_LOSS] = true,
-        [REMEDY_DISMISS] = true },
+        [REMEDY_DISMISS] = true,
+    },
     [SHIPPED] = { [REMEDY_SHIP_AT_LOSS] = true, [REMEDY_DISMISS] = true },
     [CLOSED] = { [REMEDY_DISMISS] = true },
     [REFUNDED] = { [REMEDY_REFUND] = true, [REMEDY_DISMISS] = true },

@@ -69,8 +69,9 @@ enum status store_details_set(struct order_store *handle, ticket_number ticket,
     return status;
 }
 
-static const struct sql_columns details_columns = COLUMNS(order_details, FIELD(order_details, name),
-    FIELD(order_details, phone), FIELD(order_details, address), FIELD(order_details, note), FIELD(order_details, email));
+static const struct sql_columns details_columns =
+    COLUMNS(order_details, FIELD(order_details, name), FIELD(order_details, phone),
+        FIELD(order_details, address), FIELD(order_details, note), FIELD(order_details, email));
 
 enum status store_details(struct order_store *handle, ticket_number ticket, struct order_details *details)
 {
@@ -92,10 +93,9 @@ struct totals_row {
     struct money_totals totals;
     uint64_t parts; /* of orders that are paid */
 };
-static const struct sql_columns totals_columns =
-    COLUMNS(totals_row, SUM(totals_row, totals.captured), SUM(totals_row, totals.refunded),
-        SUM(totals_row, totals.wanted), SUM(totals_row, totals.late), SUM(totals_row, totals.paid),
-        SUM(totals_row, parts));
+static const struct sql_columns totals_columns = COLUMNS(totals_row, SUM(totals_row, totals.captured),
+    SUM(totals_row, totals.refunded), SUM(totals_row, totals.wanted), SUM(totals_row, totals.late),
+    SUM(totals_row, totals.paid), SUM(totals_row, parts));
 
 enum status store_money_totals(struct order_store *handle, struct money_totals *totals)
 {
@@ -109,7 +109,8 @@ enum status store_money_totals(struct order_store *handle, struct money_totals *
         " (SELECT" CAPTURED "FROM payments WHERE used_for = 2) AS late,"
         " (SELECT" ORDER_AMOUNT "FROM payments JOIN orders ON orders.ticket = payments.paid_ticket"
         "  WHERE used_for IN (1, 3) AND orders.state = 2) AS paid,"
-        " (SELECT" PART_AMOUNT "FROM part_refunds JOIN payments ON payments.id = part_refunds.payment"
+        " (SELECT" PART_AMOUNT
+        "FROM part_refunds JOIN payments ON payments.id = part_refunds.payment"
         "  JOIN orders ON orders.ticket = payments.paid_ticket"
         "  WHERE used_for IN (1, 3) AND orders.state = 2) AS parts",
         NO_VALUES, &totals_columns, &row);

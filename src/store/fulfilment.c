@@ -16,9 +16,9 @@ const char store_fulfilment_tables[] =
     "  CHECK((delivered_ms <> 0) = (state = 2))"
     ") STRICT;";
 
-static const struct sql_columns shipment_columns = COLUMNS(shipment, FIELD(shipment, ticket),
-    FIELD(shipment, state), FIELD(shipment, carrier), FIELD(shipment, tracking),
-    FIELD(shipment, shipped_ms), FIELD(shipment, delivered_ms));
+static const struct sql_columns shipment_columns =
+    COLUMNS(shipment, FIELD(shipment, ticket), FIELD(shipment, state), FIELD(shipment, carrier),
+        FIELD(shipment, tracking), FIELD(shipment, shipped_ms), FIELD(shipment, delivered_ms));
 
 static enum status shipment_get(struct order_store *handle, ticket_number ticket, struct shipment *shipment)
 {
@@ -49,12 +49,12 @@ static enum status move_look(struct store *store, const struct fulfil_move *move
     return status;
 }
 
-static enum status shipment_write(
-    struct store *store, const struct shipment *shipment, struct order *order, enum fulfil_event event)
+static enum status shipment_write(struct store *store, const struct shipment *shipment,
+    struct order *order, enum fulfil_event event)
 {
-    const struct sql_values values = VALUES(U64(shipment->ticket), U64(shipment->state),
-        TEXT(shipment->carrier), TEXT(shipment->tracking), U64(shipment->shipped_ms),
-        U64(shipment->delivered_ms));
+    const struct sql_values values =
+        VALUES(U64(shipment->ticket), U64(shipment->state), TEXT(shipment->carrier),
+            TEXT(shipment->tracking), U64(shipment->shipped_ms), U64(shipment->delivered_ms));
     enum status status = sql_do(store,
         "INSERT INTO shipments(ticket, state, carrier, tracking, shipped_ms, delivered_ms)"
         " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(ticket) DO NOTHING",
@@ -66,8 +66,7 @@ static enum status shipment_write(
             values);
     if (status != STATUS_OK)
         return status;
-    return store_order_news(
-        store, order, event == FULFIL_SHIP ? TOPIC_SHIPPED : TOPIC_DELIVERED, 0);
+    return store_order_news(store, order, event == FULFIL_SHIP ? TOPIC_SHIPPED : TOPIC_DELIVERED, 0);
 }
 
 static enum status moves_once(struct store *store, const struct fulfil_move *moves, uint32_t count,

@@ -324,11 +324,13 @@ struct sums {
 static const struct sql_columns sums_columns = COLUMNS(sums, SUM(sums, captured), SUM(sums, accounted));
 
 /* Parts that went back of money whose rest went back later. */
-static enum status look_money_parts(struct order_store *handle, uint64_t after, uint64_t to, struct sums *sums)
+static enum status look_money_parts(
+    struct order_store *handle, uint64_t after, uint64_t to, struct sums *sums)
 {
     return look_one(handle,
         "SELECT 0, 0," SUM_HALVES("q.amount") "FROM part_refunds q WHERE q.payment > ?1"
-        " AND q.payment <= ?2 AND EXISTS(SELECT 1 FROM refunds r WHERE r.payment = q.payment)",
+                                              " AND q.payment <= ?2 AND EXISTS(SELECT 1 FROM "
+                                              "refunds r WHERE r.payment = q.payment)",
         VALUES(U64(after), U64(to)), &sums_columns, sums);
 }
 

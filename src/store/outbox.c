@@ -44,9 +44,9 @@ enum status store_outbox_put(
 enum status store_order_news(
     struct store *store, struct order *order, enum outbox_topic topic, uint64_t subject)
 {
-    const enum status status = sql_do_one(store,
-        "UPDATE orders SET version = version + 1 WHERE ticket = ?1", VALUES(U64(order->ticket)),
-        STATUS_CORRUPT);
+    const enum status status =
+        sql_do_one(store, "UPDATE orders SET version = version + 1 WHERE ticket = ?1",
+            VALUES(U64(order->ticket)), STATUS_CORRUPT);
     order->version++;
     if (status != STATUS_OK || !store->outbox_on)
         return status;

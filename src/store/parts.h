@@ -326,7 +326,7 @@ extern const struct outbox_store_ops store_outbox_ops;
 MUST_CHECK enum status store_outbox_put(
     struct store *, ticket_number, uint64_t version, enum order_state to);
 
-/* Something else of the order has changed, inside the transaction: its version grows, and the shop is told. */
+/* Something else of the order has changed, inside the transaction: its version grows, the shop is told. */
 MUST_CHECK enum status store_order_news(
     struct store *, struct order *, enum outbox_topic topic, uint64_t subject);
 

@@ -31,7 +31,8 @@ const char store_refund_tables[] =
     "  payment INTEGER NOT NULL REFERENCES payments(id),"
     "  ticket INTEGER NOT NULL, provider TEXT NOT NULL,"
     "  refund_key TEXT{100} NOT NULL UNIQUE, provider_id TEXT NOT NULL,"
-    "  amount INTEGER NOT NULL CHECK(amount > 0), currency TEXT NOT NULL CHECK(length(currency) = 3),"
+    "  amount INTEGER NOT NULL CHECK(amount > 0), currency TEXT NOT NULL CHECK(length(currency) = "
+    "3),"
     "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3), why INTEGER NOT NULL CHECK(why = 4),"
     "  tries INTEGER NOT NULL,"
     "  created_ms INTEGER NOT NULL, done_ms INTEGER NOT NULL, next_ms INTEGER NOT NULL,"
@@ -51,10 +52,9 @@ static_assert(REFUND_OF_ORDER == 0 && REFUND_OF_PART == 4 && USE_ORDER == 1 && U
 
 static const struct sql_columns refund_columns = COLUMNS(refund, FIELD(refund, id),
     FIELD(refund, payment), FIELD(refund, ticket), FIELD(refund, provider), FIELD(refund, key),
-    FIELD(refund, provider_id), FIELD(refund, amount), FIELD(refund, currency),
-    FIELD(refund, state), FIELD(refund, why), FIELD(refund, tries), FIELD(refund, created_ms),
-    FIELD(refund, done_ms), FIELD(refund, next_ms), FIELD(refund, error), FIELD(refund, stated_ms),
-    FIELD(refund, note));
+    FIELD(refund, provider_id), FIELD(refund, amount), FIELD(refund, currency), FIELD(refund, state),
+    FIELD(refund, why), FIELD(refund, tries), FIELD(refund, created_ms), FIELD(refund, done_ms),
+    FIELD(refund, next_ms), FIELD(refund, error), FIELD(refund, stated_ms), FIELD(refund, note));
 
 /* What a statement says of a refund, by its number at the seam: of a whole one, or of a part. */
 static enum status refund_do(
@@ -64,8 +64,7 @@ static enum status refund_do(
     invariant(values.count <= 5);
     memcpy(list, values.list, values.count * sizeof *list);
     list[0] = U64(id >= REFUND_PART_IDS ? id - REFUND_PART_IDS : id);
-    return sql_do(
-        store, id >= REFUND_PART_IDS ? part : whole, (struct sql_values){ list, values.count });
+    return sql_do(store, id >= REFUND_PART_IDS ? part : whole, (struct sql_values){ list, values.count });
 }
 
 /* *sum: of the parts of this payment. */
@@ -116,9 +115,9 @@ enum status store_refunds_due(struct order_store *handle, uint64_t now_ms, struc
     struct store *store = store_of(handle);
     uint32_t parts = 0;
     uint64_t part_next_ms = UINT64_MAX;
-    enum status status = sql_rows(store,
-        OF_WHOLE " WHERE state <> 2 AND next_ms <= ?1 ORDER BY next_ms LIMIT ?2",
-        VALUES(U64(now_ms), U64(max)), &refund_columns, PAGE(refunds, max, count));
+    enum status status =
+        sql_rows(store, OF_WHOLE " WHERE state <> 2 AND next_ms <= ?1 ORDER BY next_ms LIMIT ?2",
+            VALUES(U64(now_ms), U64(max)), &refund_columns, PAGE(refunds, max, count));
     if (status == STATUS_OK)
         status = sql_rows(store, OF_PARTS " WHERE state <> 2 AND next_ms <= ?1 ORDER BY next_ms LIMIT ?2",
             VALUES(U64(now_ms), U64(max - *count)), &refund_columns,
@@ -177,13 +176,12 @@ enum status store_refunds(struct order_store *handle, uint64_t after, enum refun
     enum status status = STATUS_OK;
     *count = 0;
     if (after < REFUND_PART_IDS)
-        status = sql_rows(store,
-            OF_WHOLE " WHERE id > ?1 AND (?3 = 0 OR state = ?3) ORDER BY id LIMIT ?2",
+        status = sql_rows(store, OF_WHOLE " WHERE id > ?1 AND (?3 = 0 OR state = ?3) ORDER BY id LIMIT ?2",
             VALUES(U64(after), U64(max), U64(state)), &refund_columns, PAGE(refunds, max, count));
     if (status == STATUS_OK && *count < max)
-        status = sql_rows(store,
-            OF_PARTS " WHERE id > ?1 AND (?3 = 0 OR state = ?3) ORDER BY id LIMIT ?2",
-            VALUES(U64(after > REFUND_PART_IDS ? after - REFUND_PART_IDS : 0), U64(max - *count), U64(state)),
+        status = sql_rows(store, OF_PARTS " WHERE id > ?1 AND (?3 = 0 OR state = ?3) ORDER BY id LIMIT ?2",
+            VALUES(U64(after > REFUND_PART_IDS ? after - REFUND_PART_IDS : 0), U64(max - *count),
+                U64(state)),
             &refund_columns, PAGE(refunds + *count, max - *count, &parts));
     *count += parts;
     return status;
@@ -194,9 +192,9 @@ enum status store_refund_of_order(struct order_store *handle, ticket_number tick
 {
     return sql_one(store_of(handle),
         OF_WHOLE " WHERE payment IN"
-        " (SELECT id FROM payments WHERE paid_ticket = ?1 AND used_for IN (1, 3)"
-        "  UNION ALL SELECT id FROM payments WHERE ticket = ?1)"
-        " ORDER BY why <> 0, id DESC LIMIT 1",
+                 " (SELECT id FROM payments WHERE paid_ticket = ?1 AND used_for IN (1, 3)"
+                 "  UNION ALL SELECT id FROM payments WHERE ticket = ?1)"
+                 " ORDER BY why <> 0, id DESC LIMIT 1",
         VALUES(U64(ticket)), &refund_columns, refund);
 }
 
@@ -232,8 +230,8 @@ enum status store_given_back(struct order_store *handle, ticket_number ticket, u
 
 /* ---- parts ---- */
 
-static enum status part_look(struct store *store, const struct part_refund *part, struct refund *refund,
-    struct order *order, struct payment *payer, uint64_t *left, uint8_t *answer)
+static enum status part_look(struct store *store, const struct part_refund *part,
+    struct refund *refund, struct order *order, struct payment *payer, uint64_t *left, uint8_t *answer)
 {
     char key[REFERENCE_BYTES_MAX + 1];
     uint64_t parts = 0;
@@ -249,7 +247,8 @@ static enum status part_look(struct store *store, const struct part_refund *part
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
     refund_part_key(payer, part->key, key);
-    status = sql_one(store, OF_PARTS " WHERE refund_key = ?1", VALUES(TEXT(key)), &refund_columns, refund);
+    status =
+        sql_one(store, OF_PARTS " WHERE refund_key = ?1", VALUES(TEXT(key)), &refund_columns, refund);
     const bool same = status == STATUS_OK;
     if (status == STATUS_OK || status == STATUS_NOT_FOUND)
         status = parts_sum(store, payer->id, &parts, &count);
@@ -268,18 +267,17 @@ static enum status part_make(struct store *store, const struct part_refund *part
         "INSERT INTO part_refunds(payment, ticket, provider, refund_key, provider_id, amount,"
         " currency, state, why, tries, created_ms, done_ms, next_ms, error, note)"
         " VALUES(?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, '', ?12) RETURNING id",
-        VALUES(U64(refund->payment), U64(refund->ticket), TEXT(refund->provider),
-            TEXT(refund->key), U64(refund->amount), TEXT(refund->currency), U64(refund->state),
-            U64(refund->why), U64(refund->created_ms), U64(refund->done_ms), U64(refund->next_ms),
-            TEXT(refund->note)),
+        VALUES(U64(refund->payment), U64(refund->ticket), TEXT(refund->provider), TEXT(refund->key),
+            U64(refund->amount), TEXT(refund->currency), U64(refund->state), U64(refund->why),
+            U64(refund->created_ms), U64(refund->done_ms), U64(refund->next_ms), TEXT(refund->note)),
         &refund->id);
     refund->id += REFUND_PART_IDS;
     return status == STATUS_OK ? store_order_news(store, order, TOPIC_REFUNDED_PART, refund->amount)
                                : status;
 }
 
-static enum status part_once(struct store *store, const struct part_refund *part, struct refund *refund,
-    struct order *after, uint64_t *left, uint8_t *answer)
+static enum status part_once(struct store *store, const struct part_refund *part,
+    struct refund *refund, struct order *after, uint64_t *left, uint8_t *answer)
 {
     struct store_change change;
     struct payment payer = { 0 };

@@ -14,7 +14,8 @@ const char store_remedy_tables[] =
     "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 2),"
     "  created_ms INTEGER NOT NULL, closed_ms INTEGER NOT NULL,"
     "  channel TEXT{64} NOT NULL, reference TEXT{100} NOT NULL,"
-    "  reason TEXT NOT NULL, assignee TEXT NOT NULL, opened_by TEXT NOT NULL, outcome TEXT NOT NULL,"
+    "  reason TEXT NOT NULL, assignee TEXT NOT NULL, opened_by TEXT NOT NULL, outcome TEXT NOT "
+    "NULL,"
     "  UNIQUE(item, channel, reference)"
     ") STRICT;"
     "CREATE TABLE remedy_orders("
@@ -45,20 +46,22 @@ const char store_remedy_tables[] =
     "CREATE INDEX mails_failed ON mails(id){state, id} WHERE state = 3;";
 
 #define CASE_COLUMNS \
-    "SELECT id, item, missing, state, created_ms, closed_ms, channel, reference, reason, assignee," \
+    "SELECT id, item, missing, state, created_ms, closed_ms, channel, reference, reason, " \
+    "assignee," \
     " opened_by, outcome, (SELECT count(*) FROM remedy_orders WHERE case_id = remedy_cases.id)," \
     " (SELECT count(*) FROM remedy_orders WHERE case_id = remedy_cases.id AND remedy = 0)" \
     " FROM remedy_cases"
 #define CASE_ORDER_COLUMNS \
-    "SELECT case_id, ticket, remedy, added_ms, done_ms, refund, coupon_value, coupon_until_ms, loss," \
+    "SELECT case_id, ticket, remedy, added_ms, done_ms, refund, coupon_value, coupon_until_ms, " \
+    "loss," \
     " currency, coalesce(coupon, ''), done_by, note FROM remedy_orders"
 
-static const struct sql_columns case_columns = COLUMNS(remedy_case, FIELD(remedy_case, id),
-    FIELD(remedy_case, item), FIELD(remedy_case, missing), FIELD(remedy_case, state),
-    FIELD(remedy_case, created_ms), FIELD(remedy_case, closed_ms), FIELD(remedy_case, channel),
-    FIELD(remedy_case, reference), FIELD(remedy_case, reason), FIELD(remedy_case, assignee),
-    FIELD(remedy_case, opened_by), FIELD(remedy_case, outcome), FIELD(remedy_case, orders),
-    FIELD(remedy_case, undecided));
+static const struct sql_columns case_columns =
+    COLUMNS(remedy_case, FIELD(remedy_case, id), FIELD(remedy_case, item),
+        FIELD(remedy_case, missing), FIELD(remedy_case, state), FIELD(remedy_case, created_ms),
+        FIELD(remedy_case, closed_ms), FIELD(remedy_case, channel), FIELD(remedy_case, reference),
+        FIELD(remedy_case, reason), FIELD(remedy_case, assignee), FIELD(remedy_case, opened_by),
+        FIELD(remedy_case, outcome), FIELD(remedy_case, orders), FIELD(remedy_case, undecided));
 static const struct sql_columns order_columns = COLUMNS(remedy_order, FIELD(remedy_order, case_id),
     FIELD(remedy_order, ticket), FIELD(remedy_order, remedy), FIELD(remedy_order, added_ms),
     FIELD(remedy_order, done_ms), FIELD(remedy_order, refund), FIELD(remedy_order, coupon_value),
@@ -70,7 +73,8 @@ static const struct sql_columns note_columns = COLUMNS(remedy_note, FIELD(remedy
 
 static enum status case_get(struct order_store *handle, uint64_t id, struct remedy_case *remedy)
 {
-    return sql_one(store_of(handle), CASE_COLUMNS " WHERE id = ?1", VALUES(U64(id)), &case_columns, remedy);
+    return sql_one(
+        store_of(handle), CASE_COLUMNS " WHERE id = ?1", VALUES(U64(id)), &case_columns, remedy);
 }
 
 static enum status case_of_report(struct store *store, struct remedy_case *remedy)
@@ -112,7 +116,8 @@ static enum status case_assign(struct order_store *handle, uint64_t id, const ch
 static enum status case_close(struct order_store *handle, uint64_t id, const char *outcome, uint64_t now_ms)
 {
     return sql_do_one(store_of(handle),
-        "UPDATE remedy_cases SET state = 2, outcome = ?2, closed_ms = ?3 WHERE id = ?1 AND state = 1"
+        "UPDATE remedy_cases SET state = 2, outcome = ?2, closed_ms = ?3 WHERE id = ?1 AND state = "
+        "1"
         " AND NOT EXISTS(SELECT 1 FROM remedy_orders WHERE case_id = ?1 AND remedy = 0)",
         VALUES(U64(id), TEXT(outcome), U64(now_ms)), STATUS_CONFLICT);
 }
@@ -151,7 +156,8 @@ static enum status orders_add(struct order_store *handle, uint64_t id, const tic
         return STATUS_FULL;
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         status = sql_do(store,
-            "INSERT INTO remedy_orders(case_id, ticket, remedy, added_ms, done_ms, refund, coupon_value,"
+            "INSERT INTO remedy_orders(case_id, ticket, remedy, added_ms, done_ms, refund, "
+            "coupon_value,"
             " coupon_until_ms, loss, currency, coupon, done_by, note)"
             " VALUES(?1, ?2, 0, ?3, 0, 0, 0, 0, 0, '', NULL, '', '')"
             " ON CONFLICT(case_id, ticket) DO NOTHING",
@@ -209,9 +215,9 @@ static enum status notes_list(struct order_store *handle, uint64_t id, uint64_t 
         VALUES(U64(id), U64(after), U64(max)), &note_columns, PAGE(notes, max, count));
 }
 
-static const struct sql_columns cost_columns = COLUMNS(remedy_cost, FIELD(remedy_cost, currency),
-    FIELD(remedy_cost, orders), SUM(remedy_cost, refunds), SUM(remedy_cost, coupons),
-    SUM(remedy_cost, losses));
+static const struct sql_columns cost_columns =
+    COLUMNS(remedy_cost, FIELD(remedy_cost, currency), FIELD(remedy_cost, orders),
+        SUM(remedy_cost, refunds), SUM(remedy_cost, coupons), SUM(remedy_cost, losses));
 
 static enum status costs_sum(struct order_store *handle, uint64_t id, struct remedy_cost *costs,
     uint32_t max, uint32_t *count)

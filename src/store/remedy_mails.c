@@ -7,7 +7,8 @@ static_assert(MAIL_WAITING == 1 && MAIL_SENT == 2 && MAIL_FAILED == 3 && MAIL_SE
     "numbers in the database never change their meaning");
 
 #define MAIL_COLUMNS \
-    "SELECT id, case_id, ticket, state, tries, created_ms, next_ms, sent_ms, address, error FROM mails"
+    "SELECT id, case_id, ticket, state, tries, created_ms, next_ms, sent_ms, address, error FROM " \
+    "mails"
 static const struct sql_columns mail_columns = COLUMNS(mail_row, FIELD(mail_row, id),
     FIELD(mail_row, case_id), FIELD(mail_row, ticket), FIELD(mail_row, state),
     FIELD(mail_row, tries), FIELD(mail_row, created_ms), FIELD(mail_row, next_ms),
@@ -16,7 +17,8 @@ static const struct sql_columns mail_columns = COLUMNS(mail_row, FIELD(mail_row,
 enum status store_mail_put(struct order_store *handle, const struct mail_row *mail)
 {
     return sql_do(store_of(handle),
-        "INSERT INTO mails(case_id, ticket, state, tries, created_ms, next_ms, sent_ms, address, error)"
+        "INSERT INTO mails(case_id, ticket, state, tries, created_ms, next_ms, sent_ms, address, "
+        "error)"
         " VALUES(?1, ?2, 1, 0, ?3, ?3, 0, ?4, '')",
         VALUES(U64(mail->case_id), U64(mail->ticket), U64(mail->created_ms), TEXT(mail->address)));
 }
@@ -38,14 +40,14 @@ enum status store_mails_due(struct order_store *handle, uint64_t now_ms, struct 
 
 enum status store_mail_get(struct order_store *handle, uint64_t id, struct mail_row *mail)
 {
-    return sql_one(
-        store_of(handle), MAIL_COLUMNS " WHERE id = ?1", VALUES(U64(id)), &mail_columns, mail);
+    return sql_one(store_of(handle), MAIL_COLUMNS " WHERE id = ?1", VALUES(U64(id)), &mail_columns, mail);
 }
 
 enum status store_mail_sending(struct order_store *handle, uint64_t id, uint64_t lost_ms)
 {
     return sql_do_one(store_of(handle),
-        "UPDATE mails SET state = 4, tries = tries + 1, next_ms = ?2 WHERE id = ?1 AND state IN (1, 4)",
+        "UPDATE mails SET state = 4, tries = tries + 1, next_ms = ?2"
+        " WHERE id = ?1 AND state IN (1, 4)",
         VALUES(U64(id), U64(lost_ms)), STATUS_CONFLICT);
 }
 
@@ -53,8 +55,10 @@ enum status store_mail_settle(struct order_store *handle, const struct mail_row 
 {
     invariant(mail->state != MAIL_NONE && mail->state < MAIL_STATES);
     return sql_do(store_of(handle),
-        "UPDATE mails SET state = ?2, next_ms = ?3, sent_ms = ?4, error = ?5 WHERE id = ?1 AND state = 4",
-        VALUES(U64(mail->id), U64(mail->state), U64(mail->next_ms), U64(mail->sent_ms), TEXT(mail->error)));
+        "UPDATE mails SET state = ?2, next_ms = ?3, sent_ms = ?4, error = ?5"
+        " WHERE id = ?1 AND state = 4",
+        VALUES(U64(mail->id), U64(mail->state), U64(mail->next_ms), U64(mail->sent_ms),
+            TEXT(mail->error)));
 }
 
 enum status store_mails(struct order_store *handle, uint64_t case_id, struct mail_row *mails,
@@ -67,6 +71,5 @@ enum status store_mails(struct order_store *handle, uint64_t case_id, struct mai
 enum status store_mails_failed(struct order_store *handle, uint64_t *count)
 {
     *count = 0;
-    return sql_number(
-        store_of(handle), "SELECT count(*) FROM mails WHERE state = 3", NO_VALUES, count);
+    return sql_number(store_of(handle), "SELECT count(*) FROM mails WHERE state = 3", NO_VALUES, count);
 }

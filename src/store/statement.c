@@ -8,7 +8,8 @@ static const char payments_without[] =
     " AND captured_ms BETWEEN ?3 AND ?4 ORDER BY id LIMIT ?5";
 static const char refunds_without[] =
     "SELECT r.id, r.ticket, p.reference, r.amount, r.currency, r.done_ms FROM"
-    " (SELECT id, ticket, payment, provider, amount, currency, state, stated_ms, done_ms FROM refunds"
+    " (SELECT id, ticket, payment, provider, amount, currency, state, stated_ms, done_ms FROM "
+    "refunds"
     "  UNION ALL SELECT id + 1125899906842624, ticket, payment, provider, amount, currency, state,"
     "  stated_ms, done_ms FROM part_refunds) r"
     " JOIN payments p ON p.id = r.payment WHERE r.id > ?1 AND r.provider = ?2 AND r.state = 2"

@@ -173,9 +173,8 @@ static const char tables_orders[] =
 /* Each stands in the file that writes it. */
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
-    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
-    store_admin_tables, store_customers_tables, store_cluster_tables, store_fulfilment_tables,
-    store_remedy_tables, NULL };
+    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables, store_admin_tables,
+    store_customers_tables, store_cluster_tables, store_fulfilment_tables, store_remedy_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {

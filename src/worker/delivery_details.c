@@ -40,8 +40,8 @@ bool email_is_good(const char *email)
     for (const char *byte = email; *byte != 0; byte++)
         if ((unsigned char)*byte <= ' ' || (unsigned char)*byte >= 0x7f || strchr("<>()[]\\,;:\"", *byte))
             return false;
-    return at != NULL && at != email && strchr(at + 1, '@') == NULL && point != NULL && point > at + 1
-        && point[1] != 0;
+    return at != NULL && at != email && strchr(at + 1, '@') == NULL && point != NULL
+        && point > at + 1 && point[1] != 0;
 }
 
 bool details_check(struct job *job, const struct order_details *details)

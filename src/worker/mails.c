@@ -21,7 +21,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAILS_FLIGHT_MAX = 8, DUE_ROWS = 2 * MAILS_FLIGHT_MAX, AWAY_PAUSE_MS = 1000, COUNT_EVERY_MS = 5000 };
+enum {
+    MAILS_FLIGHT_MAX = 8,
+    DUE_ROWS = 2 * MAILS_FLIGHT_MAX,
+    AWAY_PAUSE_MS = 1000,
+    COUNT_EVERY_MS = 5000
+};
 static_assert((int)MAIL_LOST_MS > (int)MAIL_TIMEOUT_MS, "a mail that is on its way is not lost");
 
 #define RESULT(variable, label) \
@@ -86,21 +91,28 @@ static void money_text(uint64_t minor, const char *currency, char out[AMOUNT_CHA
     snprintf(out, AMOUNT_CHARS_MAX + 8, "%s %.3s", amount, currency);
 }
 
-static const char *const said_chinese[REMEDIES] = {
+static const char *const said_chinese[] = {
     [REMEDY_REFUND] = "很抱歉，您的订单无法发货。您支付的全部款项将原路退回。",
     [REMEDY_WAIT] = "很抱歉，您的订单需要等待补货，到货后将立即发出。",
     [REMEDY_SUBSTITUTE] = "很抱歉，您订购的商品已缺货，我们将为您更换其他商品。",
     [REMEDY_SHIP_AT_LOSS] = "您的订单将照常发货，只是会晚一些。",
 };
-static const char *const said_english[REMEDIES] = {
-    [REMEDY_REFUND] = "We are sorry: we can't deliver your order. All that you paid goes back to you.",
-    [REMEDY_WAIT] = "We are sorry: your order has to wait for new stock. We send it as soon as that is here.",
-    [REMEDY_SUBSTITUTE] = "We are sorry: what you ordered is gone. We send you another product instead.",
+static const char *const said_english[] = {
+    [REMEDY_REFUND] =
+        "We are sorry: we can't deliver your order. All that you paid goes back to you.",
+    [REMEDY_WAIT] =
+        "We are sorry: your order has to wait for new stock. We send it as soon as that is here.",
+    [REMEDY_SUBSTITUTE] =
+        "We are sorry: what you ordered is gone. We send you another product instead.",
     [REMEDY_SHIP_AT_LOSS] = "Your order will be delivered, only somewhat later.",
 };
 
-static void text_write(
-    struct mails *mails, const struct mail_row *mail, const struct remedy_order *done, struct text *out)
+static_assert(sizeof said_chinese / sizeof *said_chinese == REMEDY_DISMISS
+        && sizeof said_english / sizeof *said_english == REMEDY_DISMISS,
+    "a text for each that a customer hears of");
+
+static void text_write(struct mails *mails, const struct mail_row *mail,
+    const struct remedy_order *done, struct text *out)
 {
     char value[AMOUNT_CHARS_MAX + 8], until[TIME_TEXT_BYTES];
     const unsigned long long order = funnel_order_id(mails->config.views->keys, mail->ticket);
@@ -109,7 +121,8 @@ static void text_write(
     time_text_format(done->coupon_until_ms, until);
     text_format(out, "订单 %016llx\n\n%s\n", order, chinese == NULL ? "" : chinese);
     if (done->coupon[0] != '\0')
-        text_format(out, "为表歉意，送您优惠券 %s，价值 %s，有效期至 %.10s。\n", done->coupon, value, until);
+        text_format(out, "为表歉意，送您优惠券 %s，价值 %s，有效期至 %.10s。\n", done->coupon,
+            value, until);
     if (done->note[0] != '\0')
         text_format(out, "%s\n", done->note);
     text_format(out, "\n----\n\nOrder %016llx\n\n%s\n", order, english == NULL ? "" : english);
@@ -137,8 +150,8 @@ static enum status mail_mark(struct mails *mails, const struct mail_row *mail, u
     if (mail->state == MAIL_SENDING) {
         log_warn("mails", "mail %llu was being sent when the server stopped: it is sent again",
             (unsigned long long)mail->id);
-        status = note_write(mails, mail,
-            "The server stopped while this mail was being sent. It is sent again, and may arrive twice.");
+        status = note_write(mails,
+            mail, "The server stopped while this mail was being sent. It is sent again and may come twice.");
     }
     return status == STATUS_OK
         ? remedy_of(mails)->mail_sending(mails->config.store, mail->id, now_ms + MAIL_LOST_MS)
@@ -223,8 +236,8 @@ static void call_answered(void *self, uint64_t id, const struct outgoing_call *c
         mail->state = again ? MAIL_WAITING : MAIL_FAILED;
         mail->next_ms = again ? clock_now_ms() + delay_ms : 0;
         metric_add(again ? &again_total : &failed_total, 1);
-        log_warn("mails", "mail %llu was not accepted (%s), attempt %u%s", (unsigned long long)mail->id,
-            mail->error, mail->tries, again ? "" : ": given up");
+        log_warn("mails", "mail %llu was not accepted (%s), attempt %u%s",
+            (unsigned long long)mail->id, mail->error, mail->tries, again ? "" : ": given up");
     }
     task_wake(mails->task);
 }
@@ -235,8 +248,9 @@ static enum status answer_write(struct mails *mails, const struct mail_row *mail
     if (mail->state == MAIL_SENT)
         snprintf(text, sizeof text, "A mail was sent to %s.", mail->address);
     else
-        snprintf(text, sizeof text, "The mail to %.60s was not accepted, attempt %u: %.160s. %s", mail->address,
-            mail->tries, mail->error, mail->state == MAIL_FAILED ? "Given up." : "It is tried again.");
+        snprintf(text, sizeof text, "The mail to %.60s was not accepted, attempt %u: %.160s. %s",
+            mail->address, mail->tries, mail->error,
+            mail->state == MAIL_FAILED ? "Given up." : "It is tried again.");
     enum status status = remedy_of(mails)->mail_settle(mails->config.store, mail);
     return status == STATUS_OK ? note_write(mails, mail, text) : status;
 }
@@ -265,7 +279,8 @@ static void failed_count(struct mails *mails, uint64_t now_ms)
     mails->count_ms = now_ms + COUNT_EVERY_MS;
     if (remedy_of(mails)->mails_failed(mails->config.store, &count) == STATUS_OK)
         alarm_set(ALARM_MAIL_FAILED, count > 0, now_ms,
-            "%llu mails to customers were given up: see the logs of the cases", (unsigned long long)count);
+            "%llu mails to customers were given up: see the logs of the cases",
+            (unsigned long long)count);
 }
 
 static uint64_t mails_turn(void *self, uint64_t now_ms)

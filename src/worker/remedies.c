@@ -21,8 +21,8 @@ static enum status step_note(
     return store->ops->remedy->note_add(store, &note);
 }
 
-enum status remedies_propose(struct order_store *store, const struct remedy_case *remedy,
-    uint64_t now_ms, uint32_t *added)
+enum status remedies_propose(
+    struct order_store *store, const struct remedy_case *remedy, uint64_t now_ms, uint32_t *added)
 {
     struct order orders[CASE_ORDERS_MAX];
     ticket_number tickets[CASE_ORDERS_MAX];

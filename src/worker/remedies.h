@@ -21,8 +21,8 @@ struct text;
 MUST_CHECK enum status remedies_open(
     struct order_store *store, struct remedy_case *remedy, uint64_t now_ms, bool *fresh);
 /* Adds the newest orders of the item, until so many units are covered; *added: orders. */
-MUST_CHECK enum status remedies_propose(struct order_store *store, const struct remedy_case *remedy,
-    uint64_t now_ms, uint32_t *added);
+MUST_CHECK enum status remedies_propose(
+    struct order_store *store, const struct remedy_case *remedy, uint64_t now_ms, uint32_t *added);
 /* ,"remedy":{…}: what was done for an order, and its coupon; nothing where there is none. False: the database
  * could not say. */
 bool order_remedy_json(const struct order_views *views, ticket_number ticket, struct text *out);

@@ -158,7 +158,7 @@ static void a_refund_happens_once_under_its_key(void **state)
     assert_int_equal(bank_refund(place->bank, "r-0", "k", PRICE, &out), BANK_REFUSED); /* not paid */
     assert_int_equal(bank_refund(place->bank, "r-9", "k", PRICE, &out), BANK_UNKNOWN);
     assert_int_equal(bank_refund(place->bank, "r-1", "k", PRICE + 1, &out), BANK_REFUSED);
-    assert_int_equal(bank_refund_show(place->bank, "r-1", &out), BANK_DONE);
+    assert_int_equal(bank_refund_show(place->bank, "r-1", "", &out), BANK_DONE);
     assert_string_equal(out.state, "captured");
     for (int i = 0; i < 2; i++) {
         assert_int_equal(bank_refund(place->bank, "r-1", "k", PRICE, &out), BANK_DONE);
@@ -166,7 +166,7 @@ static void a_refund_happens_once_under_its_key(void **state)
         assert_string_equal(out.key, "k");
     }
     assert_int_equal(bank_refund(place->bank, "r-1", "k-2", PRICE, &out), BANK_REFUSED);
-    assert_int_equal(bank_refund_show(place->bank, "r-1", &out), BANK_DONE);
+    assert_int_equal(bank_refund_show(place->bank, "r-1", "", &out), BANK_DONE);
     assert_string_equal(out.state, "refunded");
     bank_totals(place->bank, &captured, &refunded);
     assert_int_equal(captured, PRICE);
@@ -183,7 +183,7 @@ static void nothing_can_be_paid_and_given_back_too(void **state)
     assert_int_equal(bank_refund(place->bank, "r-1", "", 0, &out), BANK_REFUSED);
     assert_int_equal(bank_refund(place->bank, "r-1", "k", 0, &out), BANK_DONE);
     assert_string_equal(out.state, "refunded");
-    assert_int_equal(bank_refund_show(place->bank, "r-1", &out), BANK_DONE);
+    assert_int_equal(bank_refund_show(place->bank, "r-1", "", &out), BANK_DONE);
     assert_string_equal(out.state, "refunded");
     assert_int_equal(bank_refund(place->bank, "r-1", "k-2", 0, &out), BANK_REFUSED);
 }

@@ -27,12 +27,14 @@ static void remedies_are_proposed_in_the_order_of_the_documents(void **state)
 
 static void what_is_not_in_the_table_is_refused(void **state)
 {
-    const struct remedy_facts unpaid = facts_of(ORDER_PENDING, false), shipped = facts_of(ORDER_PAID, true),
-                              closed = facts_of(ORDER_CLOSED, false), refunded = facts_of(ORDER_REFUNDED, true);
+    const struct remedy_facts unpaid = facts_of(ORDER_PENDING, false),
+                              shipped = facts_of(ORDER_PAID, true),
+                              closed = facts_of(ORDER_CLOSED, false),
+                              refunded = facts_of(ORDER_REFUNDED, true);
     (void)state;
     assert_false(remedy_fits(REMEDY_SUBSTITUTE, &unpaid));
     assert_true(remedy_fits(REMEDY_REFUND, &unpaid));
-    assert_false(remedy_fits(REMEDY_REFUND, &shipped)); /* a refund after shipping is not a remedy of a case */
+    assert_false(remedy_fits(REMEDY_REFUND, &shipped)); /* after shipping it is no remedy of a case */
     assert_true(remedy_fits(REMEDY_SHIP_AT_LOSS, &shipped));
     assert_false(remedy_fits(REMEDY_REFUND, &closed));
     assert_true(remedy_fits(REMEDY_DISMISS, &closed));
@@ -43,7 +45,8 @@ static void what_is_not_in_the_table_is_refused(void **state)
 
 static void a_refund_moves_the_order_once(void **state)
 {
-    const struct remedy_facts unpaid = facts_of(ORDER_PENDING, false), paid = facts_of(ORDER_PAID, false),
+    const struct remedy_facts unpaid = facts_of(ORDER_PENDING, false),
+                              paid = facts_of(ORDER_PAID, false),
                               refunded = facts_of(ORDER_REFUNDED, false);
     (void)state;
     assert_int_equal(remedy_event(REMEDY_REFUND, &unpaid), ORDER_EVENT_CANCEL);
