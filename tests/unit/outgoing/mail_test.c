@@ -3,6 +3,7 @@
 
 #include "tests/unit/base/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
