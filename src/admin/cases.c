@@ -207,8 +207,8 @@ static void costs_member(const struct remedy_cost *costs, uint32_t count, struct
         if (costs[i].currency[0] == '\0')
             continue; /* dismissed: they cost nothing */
         json_object_begin(out, NULL);
-        currency_members(costs[i].currency, out);
         json_u64(out, "orders", costs[i].orders);
+        currency_members(costs[i].currency, out); /* it begins with a comma */
         json_u64(out, "refunds", money_shown(costs[i].refunds));
         json_u64(out, "coupons", money_shown(costs[i].coupons));
         json_u64(out, "losses", money_shown(costs[i].losses));

@@ -87,7 +87,7 @@ static bool was_compared(const struct part *part, uint64_t refund)
 }
 
 /* How well a refund of the payment fits the row: its amount, and not that of another row. */
-static uint32_t refund_fit(
+static int refund_fit(
     const struct part *part, const struct statement_row *row, const struct refund *refund)
 {
     const bool other = refund->stated_ms != 0 || was_compared(part, refund->id);

@@ -55,7 +55,7 @@
     X(GET, VIEWER, READS, "/orders?sale item state from_ms to_ms user subject before limit", orders_list) \
     X(GET, OPERATOR, READS, \
         "/orders/export?sale item state from_ms to_ms user subject before limit", orders_export) \
-    X(POST, OPERATOR, WRITES, "/orders/ship", orders_ship) \
+    X(POST, OPERATOR, WRITES, "/shipments", orders_ship) \
     X(GET, VIEWER, READS, "/orders/@", order_show) \
     X(POST, OPERATOR, WRITES, "/orders/@/paid", order_paid) \
     X(POST, OPERATOR, WRITES, "/orders/@/cancel", order_cancel) \

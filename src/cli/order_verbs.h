@@ -21,7 +21,7 @@
             { "--replace", "replace", OPTION_FLAG, false, "correct the carrier or the number" } } }, \
         { .name = "order ship-file", \
             .method = "POST", \
-            .path = "/admin/v1/orders/ship", \
+            .path = "/admin/v1/shipments", \
             .help = "ship the orders of a CSV file; with a bad line nothing is done", \
             .options = { { "--file", "file", OPTION_FILE, true, \
                 "columns order, carrier, tracking, with a header; -: standard input" } } }, \

@@ -379,7 +379,7 @@ with open(os.path.join(server.folder, "webhook.secret"), "w") as file:
 server.write_config(session__jwt_keys=keys, webhook__url="http://127.0.0.1:1/",
                     webhook__secret_file=os.path.join(server.folder, "webhook.secret"))
 server.start()
-ids = {"letter": 1}
+ids = {"letter": 1, "case": 1}
 
 
 @rule

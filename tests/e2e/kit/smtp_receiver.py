@@ -40,7 +40,10 @@ class MailReceiver:
                         return
 
             def signed_in(self, line):
-                given = base64.b64decode(line.split(" ")[2]).decode() if len(line.split(" ")) > 2 else ""
+                if len(line.split(" ")) < 3:
+                    self.say("334 ")
+                    line = "AUTH PLAIN " + self.rfile.readline(2000).decode().rstrip("\r\n")
+                given = base64.b64decode(line.split(" ")[2]).decode()
                 self.signed = receiver.user if given == f"\0{receiver.user}\0{receiver.password}" else None
                 self.say("235 in" if self.signed else "535 no")
 

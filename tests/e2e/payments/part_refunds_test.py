@@ -104,8 +104,8 @@ def the_command_line_and_reconciliation_know_parts():
     buyer, order = paid(server.open_item(total=1, flash_price=5000))
     true("partly_refunded: 1250" in command("order", "refund-part", order["order"], "--amount", "12.50", "--currency", "CNY", "--refund-key", "cli"))
     at_rest()
-    server.admin_ok("POST", "/reconcile", {"repair": False, "recent": False})
-    eventually(lambda: not server.admin_ok("GET", "/reconcile").get("running", False), "reconciliation does not end")
+    equal(server.admin("POST", "/reconcile", {"repair": False, "recent": False}).status, 202)
+    eventually(lambda: server.admin_ok("GET", "/reconcile")["state"] != "running", "reconciliation does not end")
     equal(server.admin_ok("GET", "/reconcile")["findings"], [])
     equal(money()["captured"] - money()["refunded"], money()["paid"])
 
