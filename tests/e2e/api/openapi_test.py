@@ -1234,7 +1234,7 @@ def health_metrics_document_and_page_are_served():
 
 def documented_path(path):
     path = path.replace("{provider}", "sandbox").replace("{id}", "sb_" + "0" * 24)
-    return re.sub(r"{(sale|item|product|webhook|letter|ban|upload|name)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
+    return re.sub(r"{(sale|item|product|webhook|letter|ban|upload|name|case)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
 
 
 @rule
