@@ -87,8 +87,7 @@ static bool was_compared(const struct part *part, uint64_t refund)
 }
 
 /* How well a refund of the payment fits the row: its amount, and not that of another row. */
-static int refund_fit(
-    const struct part *part, const struct statement_row *row, const struct refund *refund)
+static int refund_fit(const struct part *part, const struct statement_row *row, const struct refund *refund)
 {
     const bool other = refund->stated_ms != 0 || was_compared(part, refund->id);
     return (row->amount == refund->amount ? 4 : 0) + (other ? 0 : 2)
