@@ -17,6 +17,7 @@
 #include "base/metrics.h"
 #include "base/ring.h"
 #include "outgoing/addresses.h"
+#include "outgoing/courier_mail.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -41,10 +42,9 @@ METRIC_TABLE(call_metrics);
 struct flight {
     CURL *easy;
     struct curl_slist *headers;
-    struct curl_slist *recipients;
     struct outgoing_call *call; /* NULL: free */
-    uint32_t mail_sent;         /* bytes of a mail that libcurl has taken */
-    bool refused;               /* an address was */
+    struct courier_mail mail;
+    bool refused; /* an address was */
     bool too_long;
     char error[CURL_ERROR_SIZE];
 };
@@ -268,36 +268,6 @@ static bool is_mail(const struct outgoing_call *call)
     return strcmp(call->method, "SMTP") == 0;
 }
 
-static size_t mail_give(char *out, size_t one, size_t room, void *context)
-{
-    struct flight *flight = context;
-    const size_t left = flight->call->body_size - flight->mail_sent;
-    const size_t bytes = left < one * room ? left : one * room;
-    memcpy(out, flight->call->body + flight->mail_sent, bytes);
-    flight->mail_sent += (uint32_t)bytes;
-    return bytes;
-}
-
-static bool mail_set(CURL *easy, struct flight *flight)
-{
-    const struct outgoing_call *call = flight->call;
-    flight->mail_sent = 0;
-    flight->recipients = curl_slist_append(NULL, call->mail_to);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
-    curl_easy_setopt(
-        easy, CURLOPT_USE_SSL, call->tls_required ? (long)CURLUSESSL_ALL : (long)CURLUSESSL_TRY);
-    curl_easy_setopt(easy, CURLOPT_MAIL_FROM, call->mail_from);
-    curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, flight->recipients);
-    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(easy, CURLOPT_READFUNCTION, mail_give);
-    curl_easy_setopt(easy, CURLOPT_READDATA, flight);
-    if (call->login != NULL) {
-        curl_easy_setopt(easy, CURLOPT_USERNAME, call->login->user);
-        curl_easy_setopt(easy, CURLOPT_PASSWORD, call->login->password);
-    }
-    return flight->recipients != NULL;
-}
-
 static void request_set(CURL *easy, struct outgoing_call *call)
 {
     curl_easy_setopt(easy, CURLOPT_URL, call->url);
@@ -341,7 +311,7 @@ static bool flight_set(struct flight *flight)
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, flight);
     request_set(easy, flight->call);
-    return !is_mail(flight->call) || mail_set(easy, flight);
+    return !is_mail(flight->call) || courier_mail_set(easy, &flight->mail, flight->call);
 }
 
 /* ---- the courier ---- */
@@ -365,8 +335,7 @@ static void flight_end(struct courier *courier, struct flight *flight)
 {
     curl_slist_free_all(flight->headers);
     flight->headers = NULL;
-    curl_slist_free_all(flight->recipients);
-    flight->recipients = NULL;
+    courier_mail_end(&flight->mail);
     flight->call = NULL;
     courier->flight_count--;
 }
