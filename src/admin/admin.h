@@ -115,6 +115,24 @@ void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_refund(struct admin *admin, struct job *job, uint32_t id);
 /* Where refunded units go (enum refund_to), by its name. False: answered. */
 MUST_CHECK bool admin_refund_to_read(struct job *job, const char *name, uint8_t *to);
+/* fulfilment.c: likewise; orders_ship: many. */
+void admin_order_ship(struct admin *admin, struct job *job, uint32_t id);
+void admin_order_deliver(struct admin *admin, struct job *job, uint32_t id);
+void admin_orders_ship(struct admin *admin, struct job *job, uint32_t id);
+void admin_order_refund_part(struct admin *admin, struct job *job, uint32_t id);
+void admin_orders_export(struct admin *admin, struct job *job, uint32_t id); /* order_export.c */
+/* cases.c */
+void admin_cases_list(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_create(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_show(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_notes(struct admin *admin, struct job *job, uint32_t id);
+void admin_cases_costs(struct admin *admin, struct job *job, uint32_t id);
+/* remedies.c */
+void admin_case_orders(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_assign(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_note(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_apply(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_close(struct admin *admin, struct job *job, uint32_t id);
 /* order_notes.c: likewise. */
 void admin_order_note(struct admin *admin, struct job *job, uint32_t id);
 /* payments.c: job->ticket says which order, where there is one. */
@@ -129,6 +147,9 @@ void admin_statement_import(struct admin *admin, struct job *job, uint32_t id);
 void admin_statement_missing(struct admin *admin, struct job *job, uint32_t id);
 /* lists.c */
 void admin_orders_list(struct admin *admin, struct job *job, uint32_t id);
+/* The filters of a list of orders; false: answered. */
+MUST_CHECK bool admin_order_filter(
+    struct admin *admin, struct job *job, struct order_filter *filter, uint64_t *limit);
 void admin_order_show(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_waitlist(struct admin *admin, struct job *job, uint32_t id); /* waitlist.c */
 void admin_audit(struct admin *admin, struct job *job, uint32_t id);

@@ -69,13 +69,29 @@
     X(POST, OPERATOR, COMMANDS, "/items/#/presale/arrive", item_arrive) \
     X(GET, VIEWER, READS, "/purchases?after csv", purchases) \
     X(GET, VIEWER, READS, "/orders?sale item state from_ms to_ms user subject before limit", orders_list) \
+    X(GET, OPERATOR, READS, \
+        "/orders/export?sale item state from_ms to_ms user subject before limit", orders_export) \
+    X(POST, OPERATOR, WRITES, "/shipments", orders_ship) \
     X(GET, VIEWER, READS, "/orders/@", order_show) \
     X(POST, OPERATOR, WRITES, "/orders/@/paid", order_paid) \
     X(POST, OPERATOR, WRITES, "/orders/@/cancel", order_cancel) \
     X(POST, ADMIN, WRITES, "/orders/@/refund", order_refund) \
+    X(POST, ADMIN, WRITES, "/orders/@/refund-part", order_refund_part) \
+    X(POST, OPERATOR, WRITES, "/orders/@/ship", order_ship) \
+    X(POST, OPERATOR, WRITES, "/orders/@/deliver", order_deliver) \
     X(POST, OPERATOR, WRITES, "/orders/@/notes", order_note) \
     X(GET, VIEWER, READS, "/orders/@/payments", order_payments) \
     X(GET, OPERATOR, READS, "/orders/@/details", order_details) \
+    X(GET, VIEWER, READS, "/cases?state after", cases_list) \
+    X(POST, OPERATOR, WRITES, "/cases", case_create) \
+    X(GET, VIEWER, READS, "/cases/costs", cases_costs) \
+    X(GET, VIEWER, READS, "/cases/#", case_show) \
+    X(GET, OPERATOR, READS, "/cases/#/notes?after", case_notes) \
+    X(POST, OPERATOR, WRITES, "/cases/#/notes", case_note) \
+    X(POST, OPERATOR, WRITES, "/cases/#/orders", case_orders) \
+    X(POST, OPERATOR, WRITES, "/cases/#/assign", case_assign) \
+    X(POST, ADMIN, WRITES, "/cases/#/apply", case_apply) \
+    X(POST, OPERATOR, WRITES, "/cases/#/close", case_close) \
     X(GET, VIEWER, READS, "/refunds?open after", refunds) \
     X(GET, VIEWER, READS, "/payments/totals", money_totals) \
     X(POST, OPERATOR, WRITES, "/statements", statement_import) \

@@ -4,6 +4,7 @@
 #include "cli/admin_channel_verbs.h"
 #include "cli/admin_parts.h"
 #include "cli/admin_verbs_sessions.h"
+#include "cli/order_verbs.h"
 #include "contract/types.h"
 
 #define NUMBER_OF(what) \
@@ -16,15 +17,12 @@
     }
 #define SALE_COLUMNS \
     "id title gate start_ms end_ms limit_per_user eligible_only one_open_order details_required " \
-    "published" \
-    " preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s cooldown_s" \
-    " return_draw_ms start_draw_ms shards beacon_name" \
-    " beacon_state beacon_value"
+    "published preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s " \
+    "cooldown_s " \
+    "return_draw_ms start_draw_ms shards beacon_name beacon_state beacon_value"
 #define ITEM_COLUMNS \
     "id sale product flash_price currency limit_per_user pay_window_ms deduct_on_payment total " \
-    "locked " \
-    "taken" \
-    " safety preheated"
+    "locked taken safety preheated"
 #define PREHEAT_COLUMNS "item result sellable detail"
 
 /* What a sale asks of its visitors; `flag`: how create and change say yes. */
@@ -328,6 +326,8 @@ const struct admin_verb admin_verbs[] = {
         .path = "/admin/v1/orders/@/refund",
         .help = "refund a paid order",
         .options = { ORDER_ID, { "--to", "to", OPTION_TEXT, true, "stock, safety or write-off" } } },
+    FULFILMENT_VERBS,
+    CASE_VERBS,
     { .name = "order details",
         .method = "GET",
         .path = "/admin/v1/orders/@/details",

@@ -155,6 +155,11 @@ struct config {
         watch_roaming_addresses, watch_early_ms, watch_early_starts, watch_regular_count,
         watch_unpaid_wins;
     uint64_t watch_ban_minutes, watch_bans_per_minute;
+    /* [mail] */
+    char mail_server[CONFIG_LIST]; /* empty: no mails */
+    char mail_from[CONFIG_TEXT], mail_user[CONFIG_TEXT], mail_password_file[CONFIG_TEXT];
+    /* [remedy] */
+    uint64_t coupon_percent, coupon_days;
     /* [webhook] */
     char webhook_url[CONFIG_LIST]; /* empty: the shop is not told */
     char webhook_secret_file[CONFIG_TEXT];

@@ -8,6 +8,7 @@
 #include "config/test_mode.h"
 #include "contract/types.h"
 #include "edge/forwarded.h"
+#include "outgoing/mail.h"
 #include "outgoing/verdict.h"
 #include "policy/allocation.h"
 
@@ -235,6 +236,20 @@ static const char *session_wrong(const struct config *config)
           "otherwise nobody could enter";
 }
 
+static const char *mail_wrong(const struct config *config)
+{
+    if (config->mail_server[0] == 0)
+        return NULL;
+    if (!mail_url_is_good(config->mail_server))
+        return "mail.server must be smtp://host, smtp://host:port or smtps://host:port, "
+               "without a name or password";
+    if (strchr(config->mail_from, '@') == NULL || strpbrk(config->mail_from, "<> \t") != NULL)
+        return "mail.from must be an address like shop@example.org";
+    return (config->mail_user[0] == 0) != (config->mail_password_file[0] == 0)
+        ? "mail.user and mail.password_file must be set together"
+        : NULL;
+}
+
 static const char *webhook_wrong(const struct config *config)
 {
     if (strchr(config->webhook_url, '@') != NULL)
@@ -345,9 +360,9 @@ static const char *pictures_wrong(const struct config *config)
 enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     static const char *(*const rules[])(const struct config *) = { data_wrong, log_level_wrong,
-        refund_wrong, store_wrong, cluster_wrong, session_wrong, webhook_wrong, public_url_wrong,
-        test_mode_wrong, proxy_wrong, watch_wrong, pictures_wrong, login_url_wrong, export_wrong,
-        outside_wrong, channels_wrong };
+        refund_wrong, store_wrong, cluster_wrong, session_wrong, mail_wrong, webhook_wrong,
+        public_url_wrong, test_mode_wrong, proxy_wrong, watch_wrong, pictures_wrong,
+        login_url_wrong, export_wrong, outside_wrong, channels_wrong };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
         if (wrong == NULL)

@@ -71,8 +71,9 @@ enum refund_to { REFUND_TO_STOCK, REFUND_TO_SAFETY, REFUND_TO_WRITE_OFF };
 struct order_move {
     ticket_number ticket;
     uint64_t now_ms;
-    uint8_t event;     /* enum order_event */
-    uint8_t refund_to; /* enum refund_to; a refund */
+    uint8_t event;       /* enum order_event */
+    uint8_t refund_to;   /* enum refund_to; a refund */
+    bool unless_shipped; /* a refund that the buyer asks for */
     /* a payment */
     char currency[4];
     uint64_t amount;
@@ -88,6 +89,7 @@ enum move_answer {
     MOVE_REFERENCE_USED, /* this payment has paid another order */
     MOVE_PAYMENT_OPEN,   /* expire, cancel: a payment is under way; close that first */
     MOVE_NO_PAYMENT,     /* refund: no payment of the order is known, so no money can go back */
+    MOVE_SHIPPED,        /* refund, unless_shipped: it is on its way, or was delivered */
     MOVE_ANSWERS,
 };
 
@@ -248,6 +250,8 @@ struct timetable_store_ops; /* contract/timetable.h */
 struct booking_store_ops;   /* contract/booking.h */
 struct reconcile_store_ops; /* contract/reconcile.h */
 struct report_store_ops;    /* contract/report.h */
+struct fulfil_store_ops;    /* contract/fulfilment.h */
+struct remedy_store_ops;    /* contract/remedy.h */
 struct sales_cursor {
     uint64_t end_ms;
     sale_id id;
@@ -280,6 +284,8 @@ struct order_store_ops {
     const struct booking_store_ops *bookings;     /* NULL: this store has no presale */
     const struct reconcile_store_ops *reconcile;  /* NULL: this store can't be reconciled */
     const struct report_store_ops *report;        /* NULL: this store makes no reports */
+    const struct fulfil_store_ops *fulfil;        /* NULL: this store ships nothing */
+    const struct remedy_store_ops *remedy;        /* NULL: this store keeps no cases */
     const struct ban_store_ops *bans;             /* NULL: this store keeps no bans */
     const struct customer_store_ops *customers;   /* NULL: this store keeps no customers */
     const struct restore_store_ops *restore;      /* NULL: an older copy can't be put back */

@@ -270,7 +270,13 @@ static enum status refund_turn(struct cashier *cashier, const struct refund *ref
     const enum status status = ops_of(cashier)->get(cashier->config.store, refund->payment, &payment);
     if (status != STATUS_OK)
         return status;
-    const enum provider_act act = refund->tries % 2 == 0 ? PROVIDER_REFUND : PROVIDER_REFUND_QUERY;
+    enum provider_act act = refund->tries % 2 == 0 ? PROVIDER_REFUND : PROVIDER_REFUND_QUERY;
+    /* A whole refund can't be made twice. A part can, by a provider that forgets keys after a day: then it
+     * is asked for again only after the provider has said that it does not know it (refund_said). */
+    if (refund->why == REFUND_OF_PART && refund->tries > 0)
+        act = PROVIDER_REFUND_QUERY;
+    if (refund->why == REFUND_OF_PART && now_ms > refund->created_ms + CASHIER_KEY_LIFE_MS)
+        act = PROVIDER_REFUND_QUERY;
     if (!question_ask(cashier, act, &payment, refund, now_ms))
         cashier->refunds_look_ms = now_ms + CASHIER_LATE_AGAIN_MS;
     return STATUS_OK;
@@ -431,10 +437,22 @@ static enum status payment_said(struct cashier *cashier, struct cashier_flight *
     return payment_wait(cashier, payment, now_ms + pause);
 }
 
-static enum status refund_said(struct cashier *cashier, const struct refund *refund,
+/* The provider does not know the part that it was asked about: it is asked for it, at once. */
+static bool part_ask_again(struct cashier *cashier, const struct cashier_flight *flight,
+    const struct provider_said *said, uint64_t now_ms)
+{
+    return flight->refund.why == REFUND_OF_PART && flight->act == PROVIDER_REFUND_QUERY
+        && said->word == WORD_UNKNOWN
+        && question_ask(cashier, PROVIDER_REFUND, &flight->payment, &flight->refund, now_ms);
+}
+
+static enum status refund_said(struct cashier *cashier, const struct cashier_flight *flight,
     const struct provider_said *said, uint64_t now_ms)
 {
     struct order_store *store = cashier->config.store;
+    const struct refund *refund = &flight->refund;
+    if (part_ask_again(cashier, flight, said, now_ms))
+        return STATUS_OK;
     if (said->word == WORD_REFUNDED) {
         metric_add(&refunds_done, 1);
         return ops_of(cashier)->refund_done(store, refund->id, said->provider_id, now_ms);
@@ -455,7 +473,7 @@ void cashier_said(struct cashier *cashier, uint32_t index, const struct provider
 {
     invariant(index < CASHIER_FLIGHT_MAX && cashier->flights[index].used);
     struct cashier_flight *flight = &cashier->flights[index];
-    const enum status status = flight->is_refund ? refund_said(cashier, &flight->refund, said, now_ms)
+    const enum status status = flight->is_refund ? refund_said(cashier, flight, said, now_ms)
                                                  : payment_said(cashier, flight, said, now_ms);
     flight->used = false;
     cashier->under_way--;

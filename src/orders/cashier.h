@@ -43,6 +43,7 @@ enum {
     CASHIER_AGAIN_MAX_MS = 60 * 1000,
     CASHIER_UNANSWERED_MAX_MS = 60 * 60 * 1000,
     CASHIER_STUCK_MS = 10 * 60 * 1000,
+    CASHIER_KEY_LIFE_MS = 12 * 60 * 60 * 1000, /* a provider remembers keys for longer */
 };
 
 static_assert((int)CASHIER_LOOK_MAX > (int)CASHIER_FLIGHT_MAX + (int)LATE_ASKS_MAX,

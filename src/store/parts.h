@@ -3,6 +3,7 @@
 #ifndef STAMPEDE_STORE_PARTS_H
 #define STAMPEDE_STORE_PARTS_H
 
+#include "contract/outbox.h"
 #include "contract/payment.h"
 #include "store/query.h"
 #include "store/stock.h"
@@ -299,6 +300,12 @@ enum status store_refund_done(struct order_store *, uint64_t id, const char *pro
 enum status store_refunds(struct order_store *, uint64_t after, enum refund_state, struct refund *,
     uint32_t max, uint32_t *count);
 enum status store_refund_of_payment(struct order_store *handle, uint64_t payment, struct refund *refund);
+enum status store_refunds_of_payment(
+    struct order_store *, uint64_t payment, struct refund *, uint32_t max, uint32_t *count);
+MUST_CHECK enum status store_refund_stated(struct store *, uint64_t id, uint64_t now_ms);
+enum status store_given_back(struct order_store *, ticket_number, uint64_t *amount);
+enum status store_refund_part(struct order_store *, const struct part_refund *, struct refund *,
+    struct order *after, uint64_t *left, uint8_t *answer);
 /* statement.c */
 enum status store_payment_ask(struct order_store *handle, uint64_t id, uint64_t now_ms);
 enum status store_stated(struct order_store *handle, const uint64_t *payments,
@@ -322,6 +329,28 @@ extern const struct outbox_store_ops store_outbox_ops;
 /* Inside the transaction that has just brought the order to this state; nothing while it is off. */
 MUST_CHECK enum status store_outbox_put(
     struct store *, ticket_number, uint64_t version, enum order_state to);
+
+/* Something else of the order has changed, inside the transaction: its version grows, the shop is told. */
+MUST_CHECK enum status store_order_news(
+    struct store *, struct order *, enum outbox_topic topic, uint64_t subject);
+
+/* fulfilment.c */
+extern const char store_fulfilment_tables[];
+extern const struct fulfil_store_ops store_fulfil_ops;
+/* remedy.c */
+extern const char store_remedy_tables[];
+extern const struct remedy_store_ops store_remedy_ops;
+/* remedy_mails.c */
+struct mail_row;
+enum status store_mail_put(struct order_store *, const struct mail_row *);
+enum status store_mails_due(struct order_store *, uint64_t now_ms, struct mail_row *, uint32_t max,
+    uint32_t *count, uint64_t *next_ms);
+enum status store_mail_get(struct order_store *, uint64_t id, struct mail_row *);
+enum status store_mail_sending(struct order_store *, uint64_t id, uint64_t lost_ms);
+enum status store_mail_settle(struct order_store *, const struct mail_row *);
+enum status store_mails(
+    struct order_store *, uint64_t case_id, struct mail_row *, uint32_t max, uint32_t *count);
+enum status store_mails_failed(struct order_store *, uint64_t *count);
 
 /* waitlist.c */
 extern const char store_timetable_tables[];

@@ -187,7 +187,7 @@ const char *const store_tables[] = { tables_core, tables_logs, tables_orders, st
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
     store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
     store_admin_tables, store_customers_tables, store_cluster_tables, store_timetable_tables,
-    store_booking_tables, store_channel_tables, NULL };
+    store_booking_tables, store_channel_tables, store_fulfilment_tables, store_remedy_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -295,6 +295,43 @@ static const char safety_uses_17[] =
     " reason INTEGER NOT NULL CHECK(reason BETWEEN 1 AND 4),"
     " units INTEGER NOT NULL CHECK(units > 0), note TEXT NOT NULL, used_by TEXT NOT NULL,"
     " time_ms INTEGER NOT NULL) STRICT";
+static const char part_refunds_17[] =
+    "CREATE TABLE part_refunds( id INTEGER PRIMARY KEY AUTOINCREMENT, payment INTEGER NOT"
+    " NULL REFERENCES payments(id), ticket INTEGER NOT NULL, provider TEXT NOT NULL,"
+    " refund_key TEXT{100} NOT NULL UNIQUE, provider_id TEXT NOT NULL, amount INTEGER NOT"
+    " NULL CHECK(amount > 0), currency TEXT NOT NULL CHECK(length(currency) = 3), state"
+    " INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3), why INTEGER NOT NULL CHECK(why = 4),"
+    " tries INTEGER NOT NULL, created_ms INTEGER NOT NULL, done_ms INTEGER NOT NULL, next_ms"
+    " INTEGER NOT NULL, error TEXT NOT NULL, stated_ms INTEGER NOT NULL DEFAULT 0, note TEXT"
+    " NOT NULL) STRICT";
+static const char shipments_17[] =
+    "CREATE TABLE shipments( ticket INTEGER PRIMARY KEY REFERENCES orders(ticket), state"
+    " INTEGER NOT NULL CHECK(state BETWEEN 1 AND 2), carrier TEXT NOT NULL, tracking TEXT NOT"
+    " NULL, shipped_ms INTEGER NOT NULL, delivered_ms INTEGER NOT NULL, CHECK((delivered_ms"
+    " <> 0) = (state = 2))) STRICT";
+static const char remedy_cases_17[] =
+    "CREATE TABLE remedy_cases( id INTEGER PRIMARY KEY AUTOINCREMENT, item INTEGER NOT NULL,"
+    " missing INTEGER NOT NULL CHECK(missing > 0), state INTEGER NOT NULL CHECK(state BETWEEN"
+    " 1 AND 2), created_ms INTEGER NOT NULL, closed_ms INTEGER NOT NULL, channel TEXT{64} NOT"
+    " NULL, reference TEXT{100} NOT NULL, reason TEXT NOT NULL, assignee TEXT NOT NULL,"
+    " opened_by TEXT NOT NULL, outcome TEXT NOT NULL, UNIQUE(item, channel, reference))"
+    " STRICT";
+static const char remedy_orders_17[] =
+    "CREATE TABLE remedy_orders( case_id INTEGER NOT NULL REFERENCES remedy_cases(id), ticket"
+    " INTEGER NOT NULL, remedy INTEGER NOT NULL CHECK(remedy BETWEEN 0 AND 5), added_ms"
+    " INTEGER NOT NULL, done_ms INTEGER NOT NULL, refund INTEGER NOT NULL, coupon_value"
+    " INTEGER NOT NULL, coupon_until_ms INTEGER NOT NULL, loss INTEGER NOT NULL, currency"
+    " TEXT NOT NULL, coupon TEXT{40} UNIQUE, done_by TEXT NOT NULL, note TEXT NOT NULL,"
+    " PRIMARY KEY(case_id, ticket)) STRICT";
+static const char remedy_notes_17[] =
+    "CREATE TABLE remedy_notes( id INTEGER PRIMARY KEY AUTOINCREMENT, case_id INTEGER NOT"
+    " NULL, ticket INTEGER NOT NULL, time_ms INTEGER NOT NULL, actor TEXT NOT NULL, way TEXT"
+    " NOT NULL, note TEXT NOT NULL) STRICT";
+static const char mails_17[] =
+    "CREATE TABLE mails( id INTEGER PRIMARY KEY AUTOINCREMENT, case_id INTEGER NOT NULL,"
+    " ticket INTEGER NOT NULL, state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 4), tries"
+    " INTEGER NOT NULL, created_ms INTEGER NOT NULL, next_ms INTEGER NOT NULL, sent_ms"
+    " INTEGER NOT NULL, address TEXT NOT NULL, error TEXT NOT NULL) STRICT";
 static const char *const step_17[] = {
     "ALTER TABLE products ADD COLUMN stock INTEGER NOT NULL DEFAULT -1 CHECK(stock >= -1)",
     "ALTER TABLE sales ADD COLUMN timetable INTEGER NOT NULL DEFAULT 0",
@@ -319,6 +356,22 @@ static const char *const step_17[] = {
     "CREATE INDEX safety_uses_by_item ON safety_uses(item)",
     "ALTER TABLE items ADD COLUMN channel_return_ms INTEGER NOT NULL DEFAULT 0"
     " CHECK(channel_return_ms >= 0)",
+    "ALTER TABLE order_details ADD COLUMN email TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE outbox ADD COLUMN topic INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE outbox ADD COLUMN subject INTEGER NOT NULL DEFAULT 0",
+    part_refunds_17,
+    "CREATE INDEX part_refunds_of ON part_refunds(payment)",
+    "CREATE INDEX part_refunds_open ON part_refunds(next_ms){state, next_ms} WHERE state <> 2",
+    shipments_17,
+    remedy_cases_17,
+    remedy_orders_17,
+    "CREATE INDEX remedy_orders_of ON remedy_orders(ticket)",
+    remedy_notes_17,
+    "CREATE INDEX remedy_notes_of ON remedy_notes(case_id, id)",
+    mails_17,
+    "CREATE INDEX mails_of ON mails(case_id)",
+    "CREATE INDEX mails_due ON mails(next_ms){state, next_ms} WHERE state IN (1, 4)",
+    "CREATE INDEX mails_failed ON mails(id){state, id} WHERE state = 3",
     NULL,
 };
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,

@@ -16,7 +16,7 @@ struct task;
 struct wake;
 
 /* Which task made a call: the upper byte of its tag. */
-enum call_client { CALL_WEBHOOKS, CALL_CASHIER, CALL_SANDBOX, CALL_CLIENTS };
+enum call_client { CALL_WEBHOOKS, CALL_CASHIER, CALL_SANDBOX, CALL_MAILS, CALL_CLIENTS };
 enum { CALL_CLIENT_SHIFT = 56 };
 
 struct outgoing_calls;

@@ -22,6 +22,7 @@
 #include "worker/history.h"
 #include "worker/job_group.h"
 #include "worker/leadership.h"
+#include "worker/mails.h"
 #include "worker/members.h"
 #include "worker/money.h"
 #include "worker/order_writing.h"
@@ -350,12 +351,20 @@ static enum status tasks_open(
         return status;
     }
     sale_tasks_open(worker, config);
-    return webhooks_open(&worker->webhooks, arena,
+    status = webhooks_open(&worker->webhooks, arena,
         &(struct webhooks_config){ .config = config->config,
             .store = config->store,
             .views = &worker->views,
             .calls = worker->calls },
         &worker->tasks[TASK_WEBHOOKS], error);
+    if (status != STATUS_OK)
+        return status;
+    return mails_open(&worker->mails, arena,
+        &(struct mails_config){ .config = config->config,
+            .store = config->store,
+            .views = &worker->views,
+            .calls = worker->calls },
+        &worker->tasks[TASK_MAILS], error);
 }
 
 static size_t worker_bytes(const struct worker_config *config)

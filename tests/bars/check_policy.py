@@ -13,7 +13,9 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import policy_package  # noqa: E402
 import policy_rehearse  # noqa: E402
+import policy_remedies  # noqa: E402
 from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, asked, box, main, rules, several, simulate, units  # noqa: E402
 
 os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
@@ -29,9 +31,18 @@ def bar_1(bars):
               lambda: (simulate(["--seeds", str(seeds)], box(600, long_form)).splitlines()[-3], True))
 
 
+def bar_2(bars):
+    policy_remedies.parts(bars)
+
+
 def bar_4(bars):
     policy_rehearse.parts(bars)
 
 
+def bar_7(bars):
+    bars.part("7", "the Debian package installs, sells, is upgraded and purged in a clean system; no error of lintian",
+              policy_package.package)
+
+
 if __name__ == "__main__":
-    sys.exit(main("check-policy", __doc__, {"1": bar_1, "4": bar_4}))
+    sys.exit(main("check-policy", __doc__, {"1": bar_1, "2": bar_2, "4": bar_4, "7": bar_7}))

@@ -384,7 +384,7 @@ with open(os.path.join(server.folder, "webhook.secret"), "w") as file:
 server.write_config(session__jwt_keys=keys, webhook__url="http://127.0.0.1:1/",
                     webhook__secret_file=os.path.join(server.folder, "webhook.secret"))
 server.start()
-ids = {"letter": 1}
+ids = {"letter": 1, "case": 1}
 
 
 @rule
@@ -1383,7 +1383,7 @@ def health_metrics_document_and_page_are_served():
 
 def documented_path(path):
     path = path.replace("{provider}", "sandbox").replace("{id}", "sb_" + "0" * 24)
-    return re.sub(r"{(sale|item|product|webhook|letter|ban|upload|name|timetable)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
+    return re.sub(r"{(sale|item|product|webhook|letter|ban|upload|name|timetable|case)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
 
 
 @rule
@@ -1417,6 +1417,80 @@ def head_answers_like_get_and_options_everywhere():
             equal(head.status, get.status, f"HEAD {path}")
             equal(head.body, b"", f"HEAD {path}")
             check(operation, head, head_only=True)
+
+
+def order_made(item):
+    session = call("openSession", 201)["session"]
+    ticket = call("buy", 202, item=item, session=session, pass_=pass_for(item, session))["ticket"]
+    eventually(lambda: server.get(f"/v1/tickets/{ticket}", session=session).json()["state"] == "pending", "not written")
+    return server.get(f"/v1/tickets/{ticket}", session=session).json()
+
+
+@rule
+def orders_go_on():
+    nobody, parcel = "0" * 15 + "1", {"carrier": "SF", "tracking": "SF1"}
+    item = server.open_item(total=5, sale_fields={"start_draw_ms": 0, "return_draw_ms": 0})
+    view = order_made(item)
+    order, money = view["order"], {"amount": 100, "currency": view["currency"], "key": "k"}
+    admin("adminShipOrder", 409, "not-paid", order=order, body=parcel)
+    admin("adminRefundPart", 409, "not-paid", order=order, body=money)
+    admin("adminPayOrder", order=order, body={"amount": view["amount"], "currency": view["currency"], "reference": "go-on"})
+    admin("adminDeliverOrder", 409, "not-shipped", order=order)
+    equal(admin("adminRefundPart", order=order, body={**money, "reason": "scratched"})["partly_refunded"], 100)
+    admin("adminRefundPart", 422, "key-reused", order=order, body={**money, "amount": 101})
+    admin("adminRefundPart", 409, "amount-mismatch", order=order, body={**money, "key": "l", "amount": view["amount"]})
+    admin("adminRefundPart", 404, "unknown-order", order=nobody, body=money)
+    admin("adminRefundPart", 400, "bad-body", order=order, body=[])
+    equal(admin("adminListRefunds", after=0)["refunds"][-1]["why"], "part")
+    equal(admin("adminShipOrder", order=order, body=parcel, role="operator")["shipment"]["state"], "shipped")
+    admin("adminShipOrder", 409, "already-shipped", order=order, body={**parcel, "tracking": "2"})
+    admin("adminShipOrder", 404, "unknown-order", order=nobody, body=parcel)
+    admin("adminShipOrder", 422, "bad-value", order=order, body={})
+    admin("adminShipOrder", 400, "bad-body", order=order, body=[])
+    equal(admin("adminShipOrders", body={"rows": [{"order": order, **parcel}, {"order": nobody, **parcel}], "check": True})["rows"][0]["answer"], "repeated")
+    admin("adminShipOrders", 422, "bad-value", body={"rows": []})
+    admin("adminShipOrders", 400, "bad-body", body=[])
+    equal(admin("adminDeliverOrder", order=order)["shipment"]["state"], "delivered")
+    admin("adminDeliverOrder", 404, "unknown-order", order=nobody)
+    admin("adminExportOrders", role="operator", item=item)
+    admin("adminExportOrders", 403, "admin-role", role="viewer")
+
+
+@rule
+def units_that_were_sold_twice_are_a_case():
+    nobody = "0" * 15 + "1"
+    item = server.open_item(total=5, sale_fields={"start_draw_ms": 0, "return_draw_ms": 0})
+    first, second = order_made(item)["order"], order_made(item)["order"]
+    body = {"item": item, "channel": "tmall", "reference": "r", "missing": 1, "reason": "late report"}
+    made = admin("adminOpenCase", 201, body=body, role="operator")
+    admin("adminOpenCase", body=body)
+    admin("adminOpenCase", 404, "unknown-item", body={**body, "item": 65000})
+    admin("adminOpenCase", 422, "bad-value", body={})
+    admin("adminOpenCase", 400, "bad-body", body=[])
+    number, unknown = made["id"], 4294967295
+    equal(len(admin("adminListCases", role="viewer", state="open")["cases"]), 1)
+    equal([row["order"] for row in admin("adminGetCase", case=number)["rows"]], [second])
+    admin("adminGetCase", 404, "not-found", case=unknown)
+    admin("adminAddCaseOrders", case=number, body={"orders": [first]})
+    for name, good in (("adminAddCaseOrders", {"orders": []}), ("adminAssignCase", {"assignee": "Wang"}), ("adminAddCaseNote", {"way": "call", "text": "x"}),
+                       ("adminApplyRemedy", {"order": first, "remedy": "dismiss"}), ("adminCloseCase", {"outcome": "x"})):
+        admin(name, 404, "not-found", case=unknown, body=good)
+        admin(name, 422, "bad-value", case=number, body={})
+        admin(name, 400, "bad-body", case=number, body=[])
+    admin("adminAssignCase", case=number, body={"assignee": "Wang"})
+    admin("adminAddCaseNote", 201, case=number, body={"way": "call", "text": "no answer", "order": first})
+    admin("adminAddCaseNote", 404, "unknown-order", case=number, body={"way": "call", "text": "x", "order": nobody})
+    true(admin("adminListCaseNotes", case=number, role="operator")["notes"])
+    admin("adminListCaseNotes", 404, "not-found", case=unknown)
+    admin("adminCloseCase", 409, "conflict", case=number, body={"outcome": "x"})
+    admin("adminApplyRemedy", 409, "conflict", case=number, body={"order": first, "remedy": "substitute"})
+    admin("adminApplyRemedy", case=number, body={"order": first, "remedy": "dismiss"})
+    admin("adminApplyRemedy", case=number, body={"order": second, "remedy": "refund-coupon"})
+    equal(admin("adminGetOrder", order=second)["view"]["remedy"]["remedy"], "refund-coupon")
+    equal(admin("adminCloseCase", case=number, body={"outcome": "closed one"})["state"], "closed")
+    admin("adminAssignCase", 409, "conflict", case=number, body={"assignee": "Li"})
+    admin("adminAddCaseOrders", 409, "conflict", case=number, body={"orders": [first]})
+    true(admin("adminCaseCosts")["costs"])
 
 
 @rule
