@@ -26,6 +26,7 @@ from kit.harness import Buyer, Failure, eventually  # noqa: E402
 
 DOWN_S, UP_S = 6, 3  # more than brokers need to notice; with load after it
 BACK_S = 120
+TIMEOUT_MS = 2000  # for Redis: a broker that starts takes both processors of this machine for some seconds
 SECONDS_PER_KILL = 20
 FIRST = 16  # purchases at each gateway before the crowd comes: both shards are open then
 FINE = ("202 won", "202 deciding", "409 in-progress", "409 already-bought", "0 lost")  # a repeated key may come while its first is on its way
@@ -49,7 +50,8 @@ class Brokers:
         self.given, self.findings = given, crowd.Findings()
         self.early, self.kills = set(), []
         self.users = int(given.rate * SECONDS_PER_KILL * (given.kills + 1))
-        self.shop = Shop(2, 2, {**kafka.settings(), "data.tickets_max": 8 * self.users + 1000, "server.connections_max": 1000}).start()
+        self.shop = Shop(2, 2, {**kafka.settings(), "data.tickets_max": 8 * self.users + 1000, "server.connections_max": 1000,
+                                "inventory.timeout_ms": TIMEOUT_MS}).start()
 
     def broker_killed(self, number):
         with kafka.down(number):
@@ -69,6 +71,15 @@ class Brokers:
         def flows():
             return self.shop.metric("stampede_broker_backlog") == 0 and self.shop.metric("stampede_broker_messages_total") > before
         eventually(flows, "records still wait for Kafka", BACK_S)
+
+    def closed(self):
+        """Reason → how many partitions the workers have closed, which nothing here is a reason for."""
+        found = collections.Counter()
+        for worker in self.shop.workers:
+            for name, count in worker.metrics().items():
+                if name.startswith("stampede_partition_closed_total") and count:
+                    found[name.partition("=")[2]] += int(count)
+        return dict(found)
 
     def first_sold(self, item):
         for gateway in self.shop.gateways:
@@ -93,6 +104,8 @@ class Brokers:
         time.sleep(UP_S)
         sale.end(self.findings)
         sale.asked |= self.early
+        if closed := self.closed():
+            self.findings.say("closed", f"partitions: {closed}")
         return sale, *sale.judge(self.findings)
 
 
