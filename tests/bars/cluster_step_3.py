@@ -10,7 +10,7 @@ from cluster_rules import files, rules_run
 from cluster_step_2 import CLUSTER, POSTGRES, REDIS, TOOLS, program
 
 MARIADB, KAFKA = ([os.path.join(TOOLS, f"with-{name}")] for name in ("mariadb", "kafka"))
-QUICK_RULES = ("orders/order_requests", "payments/payment_requests", "purchase/purchase")
+QUICK_RULES = ("orders/order_requests", "orders/order_life", "payments/payment_requests", "purchase/purchase")
 BY_REDIS, BY_KAFKA = {"E2E_INVENTORY": "redis"}, {"E2E_INVENTORY": "redis", "E2E_QUEUE": "kafka"}
 COMBINATIONS = (
     ("embedded, SQLite", [], {}),
@@ -34,7 +34,7 @@ def program_or_skipped(*words, **more):
 
 def bar_1(bars):
     is_long = bool(os.environ.get("CLUSTER_LONG"))
-    names = files(("orders", "payments", "purchase")) if is_long else list(QUICK_RULES)
+    names = files(("orders", "payments")) if is_long else list(QUICK_RULES)
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = [(what, pool.submit(rules_run, names, wrapper, servers, box(600, is_long))) for what, wrapper, servers in COMBINATIONS]
         for what, part in waiting:
