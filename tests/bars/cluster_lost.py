@@ -69,6 +69,14 @@ def master_of(slot):
     return master, replicas[0] if replicas else None
 
 
+def all_are_well():
+    """No node takes another one for failed. A replica that was started again may have its master so in its file: it asks for votes
+    at once, is refused, and asks again only after 20 s."""
+    views = [redis_ask(address, "CLUSTER", "NODES") for address in redis_nodes()]
+    flags = [flag for view in views for line in view.splitlines() if len(line.split()) > 2 for flag in line.split()[2].split(",")]
+    return not {"fail", "fail?"} & set(flags)
+
+
 class Process:
     """A Redis server that can be killed and started again as it was."""
 
@@ -196,6 +204,7 @@ class Lost:
         eventually(lambda: master_of(self.slot)[1] is not None, "the killed server does not come back as a replica", 60)
         eventually(lambda: "master_link_status:up" in redis_ask(master_of(self.slot)[1].address, "INFO", "replication"),
                    "the replica is not in sync", 60)
+        eventually(all_are_well, "a node of Redis takes another one for failed", 60)
 
     def master_killed(self):
         master, replica = master_of(self.slot)
