@@ -42,6 +42,18 @@ void admin_item_create(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_show(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_change(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_remove(struct admin *admin, struct job *job, uint32_t id);
+/* presale.c */
+void admin_item_sold_out(struct admin *admin, struct job *job, uint32_t id);
+void admin_item_presale(struct admin *admin, struct job *job, uint32_t id);
+void admin_item_arrive(struct admin *admin, struct job *job, uint32_t id);
+void admin_purchases(struct admin *admin, struct job *job, uint32_t id);
+void admin_sold_out_members(const struct item *item, struct text *out); /* of an object, not the first */
+/* timetables.c */
+void admin_timetables_list(struct admin *admin, struct job *job, uint32_t id);
+void admin_timetable_create(struct admin *admin, struct job *job, uint32_t id);
+void admin_timetable_show(struct admin *admin, struct job *job, uint32_t id);
+void admin_timetable_change(struct admin *admin, struct job *job, uint32_t id);
+void admin_timetable_day(struct admin *admin, struct job *job, uint32_t id);
 /* users.c */
 void admin_sale_users(struct admin *admin, struct job *job, uint32_t id);
 void admin_sale_users_list(struct admin *admin, struct job *job, uint32_t id);

@@ -26,6 +26,8 @@ static void item_json(const struct admin *admin, const struct item *item, struct
         item->deduct_on_payment ? "true" : "false");
     currency_members(item->currency, out);
     admin_channels_member(admin, item->channel_units, out);
+    admin_sold_out_members(item, out);
+    json_bool(out, "pooled", item->pooled);
     text_literal(out, "}");
 }
 

@@ -42,6 +42,11 @@
     X(GET, VIEWER, READS, "/sales/#/users?after", sale_users_list) \
     X(POST, ADMIN, WRITES, "/sales/#/users", sale_users) \
     X(POST, ADMIN, WRITES, "/sales/#/users/remove", sale_users_remove) \
+    X(GET, VIEWER, READS, "/timetables", timetables_list) \
+    X(POST, ADMIN, WRITES, "/timetables", timetable_create) \
+    X(GET, VIEWER, READS, "/timetables/#", timetable_show) \
+    X(PATCH, ADMIN, WRITES, "/timetables/#", timetable_change) \
+    X(POST, OPERATOR, WRITES, "/timetables/#/days", timetable_day) \
     X(GET, VIEWER, READS, "/items?sale after", items_list) \
     X(POST, ADMIN, WRITES, "/items", item_create) \
     X(GET, VIEWER, READS, "/items/#", item_show) \
@@ -52,6 +57,10 @@
     X(POST, OPERATOR, COMMANDS, "/items/#/move", item_move) \
     X(GET, VIEWER, READS, "/items/#/counts", item_counts) \
     X(GET, VIEWER, READS, "/items/#/waitlist?after", item_waitlist) \
+    X(PUT, ADMIN, WRITES, "/items/#/sold-out", item_sold_out) \
+    X(GET, VIEWER, READS, "/items/#/presale?after", item_presale) \
+    X(POST, OPERATOR, COMMANDS, "/items/#/presale/arrive", item_arrive) \
+    X(GET, VIEWER, READS, "/purchases?after csv", purchases) \
     X(GET, VIEWER, READS, "/orders?sale item state from_ms to_ms user subject before limit", orders_list) \
     X(GET, VIEWER, READS, "/orders/@", order_show) \
     X(POST, OPERATOR, WRITES, "/orders/@/paid", order_paid) \

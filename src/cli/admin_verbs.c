@@ -2,6 +2,7 @@
 /* cli/admin_verbs.c: the table of verbs. It is the reference: parsing, help and requests
  * (admin_parse.c) all follow from it. */
 #include "cli/admin_parts.h"
+#include "cli/admin_verbs_sessions.h"
 #include "contract/types.h"
 
 #define NUMBER_OF(what) \
@@ -52,6 +53,7 @@
 #define PRODUCT_ABOUT \
     { "--description", "description", OPTION_TEXT, false, "a description" }, \
         { "--image", "images", OPTION_TEXTS, false, "address of a picture; can be repeated" }, \
+        { "--stock", "stock", OPTION_NUMBER, false, "units that items take when they are preheated" }, \
         TEXTS("\"name\":\"Kettle\",\"description\":\"Steel\"")
 
 /* Something that is done to one thing, known by its number. */
@@ -485,6 +487,8 @@ const struct admin_verb admin_verbs[] = {
         .help = "list messages to the shop",
         .options = { { "--state", "state", OPTION_TEXT, false, "waiting, delivered or failed" },
             { "--order", "order", OPTION_TEXT, false, "only those about this order" } } },
+    SESSION_VERBS,
+    PRESALE_VERBS,
     ACT("webhook replay", "webhooks/%/replay", "webhook", "send a message again, now"),
     { .name = "webhook replay-from",
         .method = "POST",

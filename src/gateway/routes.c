@@ -13,6 +13,7 @@
 #include "edge/http_reply.h"
 #include "edge/static_files.h"
 #include "funnel/anomaly/watch.h"
+#include "funnel/item_rules.h"
 #include "funnel/limits.h"
 #include "funnel/token.h"
 #include "gateway/admin_gate.h"
@@ -113,6 +114,8 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     if (reason != DOOR_GO) {
         reply->answer = answer_from_door(&result);
         reply->answer.flags = flags;
+        if (reason == DOOR_SOLD_OUT && item_rule_of(routes->shared.rules, item).offers)
+            reply->answer.b = item;
         if (__builtin_expect(result.repeat && !intent, 0))
             return repeat_ask(routes, token, item, &result, reply);
         return EDGE_ANSWERED;
@@ -196,6 +199,8 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
             return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
         return public_sale(exchange, number);
     }
+    if (span_equal(path, SPAN("/sessions")))
+        return public_today(exchange);
     if (span_starts_with(path, SPAN("/tickets/")))
         return orders_view(exchange, span_of(path.data + 9, path.size - 9), true);
     if (span_starts_with(path, SPAN("/orders/")))
@@ -352,7 +357,7 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
 static void routes_render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
 {
     struct routes *routes = self;
-    if (__builtin_expect(answer->flags == 0, 1))
+    if (__builtin_expect(answer->flags == 0 && !answer_has_offers(answer), 1))
         answer_render(answer, &routes->keys, SPAN_NONE, closing, out);
     else
         reply_render(routes, answer, closing, out);
@@ -392,6 +397,9 @@ void routes_collect(struct routes *routes)
         purchase_probe_end(&routes->probe, answer->tag);
         struct edge_answer told = answer_from_outcome(&answer->outcome);
         told.flags = (uint8_t)(answer->tag >> TAG_FLAGS_SHIFT);
+        if (told.kind == PROBLEM_SOLD_OUT
+            && item_rule_of(routes->shared.rules, answer->outcome.item).offers)
+            told.b = answer->outcome.item;
         edge_complete(routes->edge, answer->tag & TAG_TOKEN, &told);
     }
 }

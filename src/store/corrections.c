@@ -33,6 +33,17 @@ enum status store_item_update(struct order_store *handle, const struct item *ite
         STATUS_CONFLICT);
 }
 
+enum status store_item_offer(struct order_store *handle, item_id id, const struct sold_out_offer *offer)
+{
+    return sql_do_one(store_of(handle),
+        "UPDATE items SET when_sold_out = ?2, substitutes = ?3, presale_item = ?4, presale_cap = "
+        "?5,"
+        " deposit_item = ?6, balance_ms = ?7 WHERE id = ?1",
+        VALUES(U64(id), U64(offer->kind), TEXT(offer->substitutes), U64(offer->presale_item),
+            U64(offer->presale_cap), U64(offer->deposit_item), U64(offer->balance_ms)),
+        STATUS_NOT_FOUND);
+}
+
 enum status store_item_remove(struct order_store *handle, item_id id)
 {
     return sql_do_one(store_of(handle),

@@ -78,6 +78,9 @@ MUST_CHECK bool store_again(struct store *, struct store_tries *, enum status *s
 #define STORE_TRIES(store, tries, status) \
     for (bool is_first_try = true; is_first_try || store_again(store, tries, status); \
          is_first_try = false)
+/* One transaction, made again as above: `work` within it. */
+typedef enum status store_work(struct store *, void *context);
+MUST_CHECK enum status store_transact(struct store *, bool repeatable, store_work *work, void *context);
 /* All rows of a list in one transaction, each by `write`; `with` is for that, too. */
 typedef enum status store_row_write(struct store *, const void *rows, uint32_t index, uint64_t with);
 MUST_CHECK enum status store_rows_write(
@@ -148,7 +151,8 @@ extern const struct sql_columns store_order_columns;
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety," \
     " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment," \
-    " (SELECT currency FROM products WHERE products.id = items.product)"
+    " (SELECT currency FROM products WHERE products.id = items.product), pooled," \
+    " when_sold_out, substitutes, presale_item, presale_cap, deposit_item, balance_ms"
 extern const struct sql_columns store_item_columns;
 
 /* apply.c */
@@ -320,6 +324,14 @@ MUST_CHECK enum status store_outbox_put(
     struct store *, ticket_number, uint64_t version, enum order_state to);
 
 /* waitlist.c */
+extern const char store_timetable_tables[];
+extern const struct timetable_store_ops store_timetable_ops;
+extern const char store_booking_tables[];
+extern const struct booking_store_ops store_booking_ops;
+MUST_CHECK enum status store_booking_deposit(struct store_batch *, uint64_t key, user_id, ticket_number);
+/* A new place at the end of the line; within a transaction. */
+struct waitlist_place;
+MUST_CHECK enum status store_waitlist_put(struct store *, struct waitlist_place *);
 extern const char store_waitlist_tables[];
 extern const struct waitlist_store_ops store_waitlist_ops;
 /* Names those of the line who are to be served from the return of this ticket; its order is in. */
@@ -383,6 +395,14 @@ enum status store_live_units(struct order_store *, item_id, uint64_t *units);
 /* corrections.c */
 enum status store_product_update(struct order_store *, const struct product *);
 enum status store_item_update(struct order_store *, const struct item *, bool stock);
+enum status store_item_offer(struct order_store *, item_id, const struct sold_out_offer *);
+enum status store_product_stock(struct order_store *, uint32_t id, int64_t stock);
+/* pool.c */
+enum status store_item_draw(struct order_store *, struct item *);
+enum status store_items_pooled(struct order_store *, item_id after, uint64_t from_ms,
+    uint64_t to_ms, struct item *, uint32_t max, uint32_t *count);
+/* Units that an ADJUST has taken from an item go back to its product's stock, if they came from there. */
+MUST_CHECK enum status store_pool_return(struct store_batch *, item_id, int64_t units);
 enum status store_item_remove(struct order_store *, item_id);
 enum status store_eligible_users(struct order_store *, sale_id, const user_id *after,
     user_id *users, uint32_t max, uint32_t *count);
@@ -393,6 +413,9 @@ enum status store_product_get(struct order_store *, uint32_t id, struct product 
 enum status store_products(
     struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
 enum status store_sale_insert(struct order_store *, struct sale *);
+/* Within a transaction. */
+MUST_CHECK enum status store_sale_and_items(
+    struct order_store *, struct sale *, struct item *items, uint32_t count);
 enum status store_sale_insert_with_items(
     struct order_store *, struct sale *, struct item *items, uint32_t count);
 enum status store_sale_update(struct order_store *, const struct sale *);

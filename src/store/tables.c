@@ -29,7 +29,8 @@ static const char tables_core[] =
     "  name TEXT NOT NULL, description TEXT NOT NULL, images TEXT NOT NULL,"
     "  currency TEXT NOT NULL CHECK(length(currency) = 3),"
     "  list_price INTEGER NOT NULL CHECK(list_price >= 0),"
-    "  texts TEXT NOT NULL DEFAULT ''"
+    "  texts TEXT NOT NULL DEFAULT '',"
+    "  stock INTEGER NOT NULL DEFAULT -1 CHECK(stock >= -1)"
     ") STRICT;"
     "CREATE TABLE sales("
     "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 16383),"
@@ -61,6 +62,8 @@ static const char tables_core[] =
     "  room_message TEXT NOT NULL DEFAULT '',"
     "  texts TEXT NOT NULL DEFAULT '',"
     "  shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32),"
+    "  timetable INTEGER NOT NULL DEFAULT 0,"
+    "  day_ms INTEGER NOT NULL DEFAULT 0,"
     "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
     "  CHECK(beacon_state = 0 OR beacon_name <> '')"
     ") STRICT;" STORE_SALES_NOT_ENDED "CREATE TABLE items("
@@ -82,6 +85,14 @@ static const char tables_core[] =
     "  deduct_on_payment INTEGER NOT NULL CHECK(deduct_on_payment IN (0, 1)),"
     "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of price, limit, time to pay */
     "  buyers_listed INTEGER NOT NULL DEFAULT 0 CHECK(buyers_listed IN (0, 1)),"
+    "  pooled INTEGER NOT NULL DEFAULT 0 CHECK(pooled IN (0, 1)),"
+    "  when_sold_out INTEGER NOT NULL DEFAULT 0 CHECK(when_sold_out BETWEEN 0 AND 3),"
+    "  substitutes TEXT NOT NULL DEFAULT '',"
+    "  presale_item INTEGER NOT NULL DEFAULT 0,"
+    "  presale_cap INTEGER NOT NULL DEFAULT 0,"
+    "  deposit_item INTEGER NOT NULL DEFAULT 0,"
+    "  balance_ms INTEGER NOT NULL DEFAULT 0,"
+    "  booked INTEGER NOT NULL DEFAULT 0 CHECK(booked >= 0),"
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
@@ -173,8 +184,8 @@ static const char tables_orders[] =
 /* Each stands in the file that writes it. */
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
-    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
-    store_admin_tables, store_customers_tables, store_cluster_tables, NULL };
+    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables, store_admin_tables,
+    store_customers_tables, store_cluster_tables, store_timetable_tables, store_booking_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -244,8 +255,49 @@ static const char *const step_16[] = {
     " CHECK(filling IN (0, 1))",
     NULL,
 };
+static const char timetables_17[] =
+    "CREATE TABLE timetables(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " model INTEGER NOT NULL REFERENCES sales(id), title TEXT NOT NULL,"
+    " start_minute INTEGER NOT NULL CHECK(start_minute BETWEEN 0 AND 1439),"
+    " duration_s INTEGER NOT NULL CHECK(duration_s > 0),"
+    " weekdays INTEGER NOT NULL CHECK(weekdays BETWEEN 1 AND 127),"
+    " offset_min INTEGER NOT NULL, ahead_s INTEGER NOT NULL CHECK(ahead_s > 0),"
+    " active INTEGER NOT NULL CHECK(active IN (0, 1)), since_ms INTEGER NOT NULL) STRICT";
+static const char timetable_days_17[] =
+    "CREATE TABLE timetable_days(timetable INTEGER NOT NULL REFERENCES timetables(id),"
+    " day INTEGER NOT NULL, state INTEGER NOT NULL CHECK(state BETWEEN 0 AND 3),"
+    " start_minute INTEGER NOT NULL CHECK(start_minute BETWEEN 0 AND 1440),"
+    " duration_s INTEGER NOT NULL CHECK(duration_s >= 0),"
+    " sale INTEGER NOT NULL CHECK((sale <> 0) = (state = 1)), PRIMARY KEY(timetable, day)) STRICT";
+static const char bookings_17[] =
+    "CREATE TABLE bookings(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " item INTEGER NOT NULL REFERENCES items(id), user_id INTEGER NOT NULL,"
+    " quantity INTEGER NOT NULL CHECK(quantity > 0), booked_ms INTEGER NOT NULL,"
+    " state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 5),"
+    " has_deposit INTEGER NOT NULL CHECK(has_deposit IN (0, 1)),"
+    " deposit INTEGER NOT NULL, place INTEGER NOT NULL) STRICT";
+static const char *const step_17[] = {
+    "ALTER TABLE products ADD COLUMN stock INTEGER NOT NULL DEFAULT -1 CHECK(stock >= -1)",
+    "ALTER TABLE sales ADD COLUMN timetable INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sales ADD COLUMN day_ms INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN pooled INTEGER NOT NULL DEFAULT 0 CHECK(pooled IN (0, 1))",
+    timetables_17,
+    timetable_days_17,
+    "ALTER TABLE items ADD COLUMN when_sold_out INTEGER NOT NULL DEFAULT 0 CHECK(when_sold_out "
+    "BETWEEN 0 AND 3)",
+    "ALTER TABLE items ADD COLUMN substitutes TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE items ADD COLUMN presale_item INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN presale_cap INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN deposit_item INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN balance_ms INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN booked INTEGER NOT NULL DEFAULT 0 CHECK(booked >= 0)",
+    bookings_17,
+    "CREATE INDEX bookings_of_user ON bookings(item, user_id, id)",
+    "CREATE INDEX bookings_open ON bookings(id){state, id} WHERE state < 3",
+    NULL,
+};
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
-    step_15, step_16, NULL };
+    step_15, step_16, step_17, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

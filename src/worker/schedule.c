@@ -43,7 +43,7 @@ static void sale_preheat_due(const struct schedule *schedule, const struct sale 
             if (items[i].preheated)
                 continue;
             const enum preheat_result result =
-                item_preheat(schedule->config.errands, sale, &items[i], &outcome);
+                item_preheat(store, schedule->config.errands, sale, &items[i], &outcome);
             if (result == PREHEAT_DONE)
                 log_info("worker", "preheated item %u of sale %u on schedule", items[i].id, sale->id);
             else if (result != PREHEAT_UNCHANGED)

@@ -11,6 +11,7 @@
 #include "worker/alarm_checks.h"
 #include "worker/anomaly_findings.h"
 #include "worker/ban_list.h"
+#include "worker/bookings.h"
 #include "worker/buyer_lists.h"
 #include "worker/catalog_updates.h"
 #include "worker/crowd_checks.h"
@@ -37,6 +38,7 @@
 #include "worker/schedule.h"
 #include "worker/shared_changes.h"
 #include "worker/store_readers.h"
+#include "worker/timetables.h"
 #include "worker/unpaid_orders.h"
 #include "worker/view_readers.h"
 #include "worker/webhooks.h"
@@ -188,7 +190,7 @@ static enum status order_tasks_open(struct worker *worker, const struct worker_c
             .port = config->pump_port,
             .board = config->inventory->board,
             .offer_window_ms = (uint32_t)config->config->waitlist_window_ms,
-            .has_line = config->leads != LEADS_ALWAYS,
+            .has_line = config->leads != LEADS_ALWAYS || config->channels->count <= CHANNEL_LINE,
             .let_go = anomaly_findings_unpaid,
             .let_go_context = worker->findings,
             .news = &worker->news,
@@ -234,6 +236,18 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .switches = config->switches,
             .leadership = worker->leadership },
         &worker->tasks[TASK_ROOMS]);
+    bookings_open(arena,
+        &(struct bookings_config){ .store = config->store,
+            .returns = worker->returns,
+            .news = &worker->news,
+            .money = worker->money },
+        &worker->tasks[TASK_BOOKINGS]);
+    timetables_open(arena,
+        &(struct timetables_config){ .store = config->store,
+            .errands = worker->errands,
+            .catalog = worker->catalog,
+            .board = config->inventory->board },
+        &worker->tasks[TASK_TIMETABLES]);
     schedule_open(arena,
         &(struct schedule_config){
             .store = config->store, .errands = worker->errands, .rooms = worker->rooms },

@@ -258,6 +258,8 @@ static channel_index place_choose(struct world *world)
 {
     if (world_chance(world, 3))
         return (channel_index)world_below(world, 256);
+    if (world_chance(world, 6)) /* as units for a presale arrive */
+        return CHANNEL_LINE;
     return world_chance(world, 15) ? CHANNEL_SAFETY
                                    : (channel_index)world_below(world, world->channel_count);
 }

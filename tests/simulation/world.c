@@ -236,7 +236,8 @@ static void orders_open(struct world *world)
         &(struct waitlist_config){ .store = world->store,
             .port = &world->pump_port.port,
             .board = embedded_board(world->embedded),
-            .window_ms = OFFER_WINDOW_MS });
+            .window_ms = OFFER_WINDOW_MS,
+            .has_line = world->channel_count <= CHANNEL_LINE });
     providers_open(world);
     rooms_start(world);
     world->writer_progress = (struct order_writer_progress){ 0 };

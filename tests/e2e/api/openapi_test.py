@@ -400,6 +400,8 @@ def administrators_make_products_sales_and_items():
     item = {"sale": ids["sale"], "product": ids["product"], "flash_price": 9900, "total": 10, "safety": 2, "channels": {"web": 5, "app": 3}}
     ids["item"] = admin("adminCreateItem", 201, body=item)["id"]
     ids["many"] = admin("adminCreateItem", 201, body={**item, "limit_per_user": 3})["id"]
+    ids["timetable"] = admin("adminCreateTimetable", 201, body={"model": ids["sale"], "title": "S", "start": "00:00", "duration_s": 60,
+                                                                "offset_min": 0, "ahead_s": 120, "active": False})["id"]
     ids["one"] = admin("adminCreateItem", 201, body={"sale": ids["sale"], "product": ids["product"], "flash_price": 1, "total": 1})["id"]
     admin("adminCreateItem", 422, "bad-value", body={**item, "channels": {"web": 1}})
     admin("adminCreateItem", 422, "bad-value", body={**item, "product": 999})
@@ -1000,6 +1002,70 @@ def a_sold_out_item_is_waited_for():
 
 
 @rule
+def sessions_and_presales_are_as_the_document_says():
+    now = call("getTime", 200)["now_ms"]
+    model = admin("adminCreateSale", 201, body={"title": "Model", "start_ms": now - 1000, "end_ms": now + 3600000})["id"]
+    item = admin("adminCreateItem", 201, body={"sale": model, "product": ids["product"], "flash_price": 1, "total": 0})["id"]
+    other = admin("adminCreateItem", 201, body={"sale": model, "product": ids["product"], "flash_price": 1, "total": 9})["id"]
+    start = time.strftime("%H:%M", time.gmtime(now / 1000 + 120))
+    wish = {"model": model, "title": "Session", "start": start, "duration_s": 3600, "offset_min": 0, "ahead_s": 600}
+    table = admin("adminCreateTimetable", 201, body=wish)["id"]
+    admin("adminCreateTimetable", 422, "bad-value", body={**wish, "start": "25:00"})
+    admin("adminCreateTimetable", 400, "bad-body", body=[1])
+    admin("adminCreateTimetable", 404, "unknown-sale", body={**wish, "model": 9999})
+    empty = admin("adminCreateSale", 201, body={"title": "Empty", "start_ms": now, "end_ms": now + 3600000})["id"]
+    admin("adminCreateTimetable", 409, "conflict", body={**wish, "model": empty})
+    equal(len(admin("adminTimetables", role="viewer")["timetables"]), 2)
+    eventually(lambda: any(day["state"] == "made" for day in admin("adminTimetable", timetable=table, role="viewer")["days"]), "no session")
+    made = next(day["day"] for day in admin("adminTimetable", timetable=table)["days"] if day["state"] == "made")
+    admin("adminTimetable", 404, "not-found", timetable=999)
+    call("listSessions", 200)
+    far = time.strftime("%Y-%m-%d", time.gmtime(now / 1000 + 5 * 86400))
+    admin("adminTimetableDay", timetable=table, body={"day": far, "skip": True}, role="operator")
+    for status, name, body in ((422, "bad-value", {"day": "x"}), (400, "bad-body", [1]), (409, "conflict", {"day": made, "skip": True})):
+        admin("adminTimetableDay", status, name, timetable=table, body=body)
+    admin("adminTimetableDay", 404, "not-found", timetable=999, body={"day": far, "skip": True})
+    admin("adminChangeTimetable", timetable=table, body={"active": False})
+    for status, name, body in ((422, "bad-value", {"weekdays": [9]}), (400, "bad-body", [1]), (409, "conflict", {"model": empty})):
+        admin("adminChangeTimetable", status, name, timetable=table, body=body)
+    admin("adminChangeTimetable", 404, "not-found", timetable=999, body={})
+    admin("adminItemSoldOut", item=item, body={"when_sold_out": "presale", "presale_cap": 1})
+    admin("adminItemSoldOut", 422, "bad-value", item=item, body={"when_sold_out": "never"})
+    admin("adminItemSoldOut", 400, "bad-body", item=item, body=[1])
+    admin("adminItemSoldOut", 404, "unknown-item", item=999, body={"when_sold_out": "end"})
+    admin("adminPublishSale", sale=model)
+    alice, bob = ids["alice"], ids["bob"]
+    eventually(lambda: call("getItem", 200, item=item).get("offers"), "nothing is offered")
+    passes = {who: call("getPass", 201, item=item, session=who)["pass"] for who in (alice, bob)}
+    equal(call("bookItem", 201, item=item, session=alice, pass_=passes[alice])["state"], "booked")
+    call("bookItem", 200, item=item, session=alice, pass_=passes[alice], body={"quantity": 1})
+    call("bookItem", 409, "waitlist-full", item=item, session=bob, pass_=passes[bob])
+    call("bookItem", 422, "bad-value", item=item, session=bob, pass_=passes[bob], body={"quantity": 0})
+    call("bookItem", 400, "bad-body", item=item, session=bob, pass_=passes[bob], body=[1])
+    call("bookItem", 404, "not-found", item=other, session=bob, pass_=call("getPass", 201, item=other, session=bob)["pass"])
+    call("joinWaitlist", 409, "conflict", item=item, session=bob, pass_=passes[bob])
+    call("showBooking", 200, item=item, session=alice)
+    call("showBooking", 404, "not-waiting", item=item, session=bob)
+    equal(len(admin("adminItemPresale", item=item, role="viewer")["bookings"]), 1)
+    admin("adminItemPresale", 404, "unknown-item", item=999)
+    equal(admin("adminPurchases", role="viewer")["purchases"][0]["units"], 1)
+    admin("adminItemArrive", item=item, body={"units": 1}, role="operator")
+    admin("adminItemArrive", 422, "bad-value", item=item, body={"units": 0})
+    admin("adminItemArrive", 400, "bad-body", item=item, body=[1])
+    admin("adminItemArrive", 404, "unknown-item", item=999, body={"units": 1})
+    admin("adminItemArrive", 409, "conflict", item=other, body={"units": 1})
+    eventually(lambda: call("showBooking", 200, item=item, session=alice)["state"] == "offered", "no offer")
+    call("leaveBooking", 409, "conflict", item=item, session=alice)
+    call("leaveBooking", 404, "not-waiting", item=item, session=bob)
+    admin("adminItemSoldOut", item=item, body={"when_sold_out": "presale", "presale_cap": 2})
+    call("bookItem", 201, item=item, session=bob, pass_=passes[bob])
+    call("leaveBooking", 200, item=item, session=bob)
+    admin("adminEndSale", sale=model)
+    eventually(lambda: call("getItem", 200, item=item)["state"] == "ended")
+    call("bookItem", 410, "ended", item=item, session=bob, pass_=passes[bob])
+
+
+@rule
 def a_waiting_room_is_entered_drawn_and_checked():
     now = call("getTime", 200)["now_ms"]
     wish = {"title": "Room", "start_ms": now + 600000, "end_ms": now + 3600000, "waiting_room": True, "beacon_name": "index"}
@@ -1234,7 +1300,7 @@ def health_metrics_document_and_page_are_served():
 
 def documented_path(path):
     path = path.replace("{provider}", "sandbox").replace("{id}", "sb_" + "0" * 24)
-    return re.sub(r"{(sale|item|product|webhook|letter|ban|upload|name)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
+    return re.sub(r"{(sale|item|product|webhook|letter|ban|upload|name|timetable)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
 
 
 @rule
