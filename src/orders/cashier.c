@@ -119,6 +119,13 @@ static bool question_ask(struct cashier *cashier, enum provider_act act,
 
 /* ---- news ---- */
 
+/* Views of an order are kept (contract/order_cache.h), and pages wait for news. */
+void cashier_shown(struct cashier *cashier, ticket_number ticket)
+{
+    const struct order order = { .ticket = ticket };
+    cashier->config.changed(cashier->config.context, &order);
+}
+
 static void news_told(struct cashier *cashier, const struct payment *payment,
     const struct order *order, enum learn_answer answer)
 {
@@ -132,7 +139,7 @@ static void news_told(struct cashier *cashier, const struct payment *payment,
         log_error("cashier", "payment %s: a callback has another amount or currency; asking the provider",
             payment->reference);
     /* An order that is still pending may expire now: no payment holds it open any more. */
-    if (answer == LEARN_PAID || answer == LEARN_CLOSED || answer == LEARN_REFUND)
+    if (answer == LEARN_PAID || answer == LEARN_CLOSED || answer == LEARN_REFUND || answer == LEARN_LATE)
         cashier->config.changed(cashier->config.context, order);
     if (answer != LEARN_REPEATED && answer != LEARN_UNKNOWN)
         cashier_look(cashier);
@@ -453,9 +460,13 @@ static enum status refund_said(struct cashier *cashier, const struct cashier_fli
     const struct refund *refund = &flight->refund;
     if (part_ask_again(cashier, flight, said, now_ms))
         return STATUS_OK;
+    enum status status;
     if (said->word == WORD_REFUNDED) {
         metric_add(&refunds_done, 1);
-        return ops_of(cashier)->refund_done(store, refund->id, said->provider_id, now_ms);
+        status = ops_of(cashier)->refund_done(store, refund->id, said->provider_id, now_ms);
+        if (status == STATUS_OK)
+            cashier_shown(cashier, refund->ticket);
+        return status;
     }
     const bool stuck = said->word == WORD_REFUSED;
     const uint64_t pause =
@@ -466,7 +477,10 @@ static enum status refund_said(struct cashier *cashier, const struct cashier_fli
         cashier->config.stuck(cashier->config.context, refund);
     }
     cashier_look_by(&cashier->refunds_look_ms, now_ms + pause);
-    return ops_of(cashier)->refund_again(store, refund->id, now_ms + pause, said->error, stuck);
+    status = ops_of(cashier)->refund_again(store, refund->id, now_ms + pause, said->error, stuck);
+    if (status == STATUS_OK && stuck)
+        cashier_shown(cashier, refund->ticket);
+    return status;
 }
 
 void cashier_said(struct cashier *cashier, uint32_t index, const struct provider_said *said, uint64_t now_ms)
