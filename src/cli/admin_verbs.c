@@ -2,6 +2,7 @@
 /* cli/admin_verbs.c: the table of verbs. It is the reference: parsing, help and requests
  * (admin_parse.c) all follow from it. */
 #include "cli/admin_parts.h"
+#include "cli/archive_verbs.h"
 #include "contract/types.h"
 
 #define NUMBER_OF(what) \
@@ -166,6 +167,7 @@ const struct admin_verb admin_verbs[] = {
             { "--force", "force", OPTION_FLAG, false, "even if users have units of it or wait for it" } } },
     GATE("archive", "archive a sale that has ended; orders and reports stay"),
     GATE("unarchive", "list it again"),
+    ARCHIVE_VERBS,
     { .name = "sale clone",
         .method = "POST",
         .path = "/admin/v1/sales/%/clone",

@@ -174,7 +174,7 @@ static const char tables_orders[] =
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
     store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
-    store_admin_tables, store_customers_tables, store_cluster_tables, NULL };
+    store_admin_tables, store_customers_tables, store_cluster_tables, store_archive_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -244,8 +244,16 @@ static const char *const step_16[] = {
     " CHECK(filling IN (0, 1))",
     NULL,
 };
+static const char archives_17[] =
+    "CREATE TABLE archives(sale INTEGER PRIMARY KEY CHECK(sale BETWEEN 0 AND 16383),"
+    " step INTEGER NOT NULL, orders INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+    " made_ms INTEGER NOT NULL, hash BLOB NOT NULL) STRICT";
+static const char *const step_17[] = {
+    archives_17,
+    NULL,
+};
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
-    step_15, step_16, NULL };
+    step_15, step_16, step_17, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

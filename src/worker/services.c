@@ -147,6 +147,11 @@ void worker_webhooks_look(struct worker *worker)
     webhooks_look(worker->webhooks);
 }
 
+void worker_archiving_look(struct worker *worker)
+{
+    task_wake(&worker->tasks[TASK_ARCHIVING]);
+}
+
 void worker_report_look(struct worker *worker)
 {
     sale_report_look(worker->report, worker->now_ms);
