@@ -58,6 +58,12 @@ void admin_timetable_day(struct admin *admin, struct job *job, uint32_t id);
 void admin_sale_users(struct admin *admin, struct job *job, uint32_t id);
 void admin_sale_users_list(struct admin *admin, struct job *job, uint32_t id);
 void admin_sale_users_remove(struct admin *admin, struct job *job, uint32_t id);
+/* archive.c */
+void admin_sale_bundle_show(struct admin *admin, struct job *job, uint32_t id);
+void admin_sale_bundle(struct admin *admin, struct job *job, uint32_t id);
+bool admin_sale_has_left(struct admin *admin, uint32_t id); /* for a bundle */
+void admin_customer_erase(struct admin *admin, struct job *job, uint32_t id);
+
 /* beacon.c */
 /* One line of visible characters, at most so many, without spaces around it. */
 bool admin_line_is_good(const char *text, uint32_t characters_max);

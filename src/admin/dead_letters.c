@@ -94,6 +94,12 @@ static void record_json(const struct admin *admin, const struct queue_record *re
     case COMMAND_TAKE:
         text_format(out, ",\"item\":%u,\"applied\":%d", command->transfer.item, outcome->applied);
         break;
+    case COMMAND_ARCHIVE:
+        text_format(out, ",\"sale\":%u,\"rows\":%d", command->archive.sale, outcome->applied);
+        break;
+    case COMMAND_SKIP:
+        text_format(out, ",\"numbers\":%d", outcome->applied);
+        break;
     case COMMAND_RECLAIM:
         text_format(out, ",\"tickets\":%d", outcome->applied);
         break;

@@ -181,6 +181,10 @@ void admin_sale_unarchive(struct admin *admin, struct job *job, uint32_t id)
         admin_sale_reply(admin, job, 200, &sale); /* nothing is to be changed */
         return;
     }
+    if (admin_sale_has_left(admin, id)) {
+        job_reply_problem(job, PROBLEM_CONFLICT, "The orders of the sale are in a bundle.", SPAN_NONE);
+        return;
+    }
     sale.archived = false;
     sale_write(admin, job, &sale, "sale.unarchive");
 }

@@ -31,6 +31,9 @@
     X(POST, ADMIN, WRITES, "/sales/#/unpublish", sale_unpublish) \
     X(POST, ADMIN, WRITES, "/sales/#/archive", sale_archive) \
     X(POST, ADMIN, WRITES, "/sales/#/unarchive", sale_unarchive) \
+    X(GET, VIEWER, READS, "/sales/#/bundle", sale_bundle_show) \
+    X(POST, ADMIN, WRITES, "/sales/#/bundle", sale_bundle) \
+    X(POST, ADMIN, WRITES, "/customers/erase", customer_erase) \
     X(POST, ADMIN, WRITES, "/sales/#/clone", sale_clone) \
     X(POST, OPERATOR, COMMANDS, "/sales/#/open", sale_open) \
     X(POST, OPERATOR, COMMANDS, "/sales/#/pause", sale_pause) \

@@ -40,6 +40,11 @@ uint32_t hash_crc32c_by_table(uint32_t crc, const void *data, size_t bytes);
 
 /* Thread: any (each thread keeps a context of its own). */
 void hash_sha256(const void *data, size_t bytes, uint8_t digest[HASH_SHA256_BYTES]);
+/* The same of what comes piece by piece; end frees it. */
+struct hash_stream;
+struct hash_stream *hash_stream_open(void);
+void hash_stream_add(struct hash_stream *, const void *data, size_t bytes);
+void hash_stream_end(struct hash_stream *, uint8_t digest[HASH_SHA256_BYTES]);
 /* HMAC-SHA256, for key derivation and JWT. */
 void hash_hmac_sha256(const void *key, size_t key_bytes, const void *data, size_t bytes,
     uint8_t digest[HASH_SHA256_BYTES]);

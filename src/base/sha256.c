@@ -7,6 +7,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHA256_BLOCK_BYTES = 64 };
@@ -59,6 +60,36 @@ static void sha256_pair(const void *first, size_t first_bytes, const void *secon
 void hash_sha256(const void *data, size_t bytes, uint8_t digest[HASH_SHA256_BYTES])
 {
     sha256_pair(data, bytes, NULL, 0, digest);
+}
+
+struct hash_stream {
+    EVP_MD_CTX *context;
+};
+
+struct hash_stream *hash_stream_open(void)
+{
+    struct hash_stream *stream = calloc(1, sizeof *stream);
+    invariant(stream != NULL);
+    int rc = pthread_once(&sha256_once, sha256_prepare);
+    invariant(rc == 0);
+    stream->context = EVP_MD_CTX_new();
+    rc = stream->context != NULL && EVP_DigestInit_ex2(stream->context, sha256_method, NULL);
+    invariant(rc == 1);
+    return stream;
+}
+
+void hash_stream_add(struct hash_stream *stream, const void *data, size_t bytes)
+{
+    const int rc = bytes == 0 ? 1 : EVP_DigestUpdate(stream->context, data, bytes);
+    invariant(rc == 1);
+}
+
+void hash_stream_end(struct hash_stream *stream, uint8_t digest[HASH_SHA256_BYTES])
+{
+    const int rc = EVP_DigestFinal_ex(stream->context, digest, NULL);
+    invariant(rc == 1);
+    EVP_MD_CTX_free(stream->context);
+    free(stream);
 }
 
 void hash_hmac_sha256(const void *key, size_t key_bytes, const void *data, size_t bytes,

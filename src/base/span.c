@@ -98,6 +98,25 @@ enum status span_to_i64(struct span text, int64_t *value)
     return STATUS_OK;
 }
 
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+enum status span_to_bytes(struct span text, void *out, size_t bytes)
+{
+    uint8_t *to = out;
+    if (text.size != 2 * bytes)
+        return STATUS_BAD_INPUT;
+    for (size_t i = 0; i < bytes; i++) {
+        const int high = hex_digit(text.data[2 * i]), low = hex_digit(text.data[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return STATUS_BAD_INPUT;
+        to[i] = (uint8_t)(high * 16 + low);
+    }
+    return STATUS_OK;
+}
+
 enum status span_to_hex64(struct span text, uint64_t *value)
 {
     if (text.size != HEX64_DIGITS)

@@ -45,6 +45,8 @@ MUST_CHECK enum status span_to_u32(struct span text, uint32_t *value);
 MUST_CHECK enum status span_to_i64(struct span text, int64_t *value);
 /* Whole span as exactly 16 lower-case hex digits. */
 MUST_CHECK enum status span_to_hex64(struct span text, uint64_t *value);
+/* Exactly so many bytes, in lower-case hex digits. */
+MUST_CHECK enum status span_to_bytes(struct span text, void *out, size_t bytes);
 /* Takes up to the next `separator` (which is dropped), or everything. False when the span is
  * empty. */
 bool span_take_until(struct span *text, char separator, struct span *part);

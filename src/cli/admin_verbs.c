@@ -4,6 +4,7 @@
 #include "cli/admin_channel_verbs.h"
 #include "cli/admin_parts.h"
 #include "cli/admin_verbs_sessions.h"
+#include "cli/archive_verbs.h"
 #include "cli/order_verbs.h"
 #include "contract/types.h"
 
@@ -167,6 +168,7 @@ const struct admin_verb admin_verbs[] = {
             { "--force", "force", OPTION_FLAG, false, "even if users have units of it or wait for it" } } },
     GATE("archive", "archive a sale that has ended; orders and reports stay"),
     GATE("unarchive", "list it again"),
+    ARCHIVE_VERBS,
     { .name = "sale clone",
         .method = "POST",
         .path = "/admin/v1/sales/%/clone",
@@ -403,8 +405,7 @@ const struct admin_verb admin_verbs[] = {
         .options = { { "--state", "state", OPTION_TEXT, false,
             "open, retried, returned or dismissed; any if not given" } } },
     ONE("GET", "dead-letter show", "dead-letters/%", "dead letter", "show a dead letter with its record"),
-    ACT("dead-letter retry", "dead-letters/%/retry", "dead letter",
-        "apply it again, after the cause is fixed"),
+    ACT("dead-letter retry", "dead-letters/%/retry", "dead letter", "apply it again"),
     ACT("dead-letter return", "dead-letters/%/return", "dead letter",
         "reject the order of a ticket; its units return"),
     { .name = "dead-letter dismiss",

@@ -159,6 +159,8 @@ static const struct entry entries[] = {
     FLAG("waitlist", "enabled", waitlist_enabled, "yes", AGREED),
     NUMBER("waitlist", "window_ms", waitlist_window_ms, 1000, 86400000, "300000"),
     NUMBER("waitlist", "max_per_item", waitlist_max_per_item, 1, 10000000, "100000", AGREED),
+    NUMBER("archive", "after_days", archive_after_days, 0, 36500, "30"),
+    NUMBER("privacy", "keep_days", privacy_keep_days, 0, 36500, "0"),
     NUMBER("reconcile", "interval_ms", reconcile_interval_ms, 0, 86400000, "60000"),
     NUMBER("switches", "pow_boost", switch_pow_boost, 0, POW_BOOST_MAX, "0"),
     FLAG("switches", "refuse_new", switch_refuse_new, "no"),

@@ -19,7 +19,7 @@ enum status high_water_write(struct disk *folder, const struct high_water *mark)
     char bytes[FILE_BYTES];
     struct text text = text_in(bytes, sizeof bytes);
     text_literal(&text, FILE_WORD);
-    text_format(&text, "position %" PRIu64 "\nrestoring %d\n", mark->position, mark->restoring);
+    text_format(&text, "position %" PRIu64 "\nrestoring %u\n", mark->position, mark->restoring);
     for (uint32_t i = 0; i < mark->count; i++)
         text_format(&text, "%s %" PRIu64 " %" PRIu64 "\n", mark->rows[i].used.name,
             mark->rows[i].used.last, mark->rows[i].reserved);
@@ -53,7 +53,9 @@ static bool mark_parse(struct span rest, struct high_water *mark)
         || !number_take(&rest, '\n', &mark->position) || !name_take(&rest, name)
         || strcmp(name, "restoring") != 0 || !number_take(&rest, '\n', &restoring))
         return false;
-    mark->restoring = restoring != 0;
+    if (restoring > HIGH_WATER_FROM_BACKUP)
+        return false;
+    mark->restoring = (uint32_t)restoring;
     while (rest.size > 0) {
         if (mark->count == SEQUENCES_MAX || !name_take(&rest, mark->rows[mark->count].used.name)
             || !number_take(&rest, ' ', &mark->rows[mark->count].used.last)
@@ -124,6 +126,8 @@ enum status high_water_look(struct high_water *mark, struct order_store *store, 
             return STATUS_FULL;
         mark->count += at < 0;
         *changed |= at < 0 || mark->rows[row].used.last != sequences[i].last;
+        if (is_scarce(sequences[i].name) && mark->rows[row].reserved < mark->rows[row].used.last)
+            mark->rows[row].reserved = mark->rows[row].used.last; /* given, and perhaps lost */
         mark->rows[row].used = sequences[i];
         const uint64_t room = is_scarce(sequences[i].name) ? 0 : HIGH_WATER_BLOCK / 2;
         *ahead |= mark->rows[row].reserved < sequences[i].last + room && !is_gapless(sequences[i].name);
@@ -136,7 +140,10 @@ void high_water_reserve(struct high_water *mark, bool blocks)
     for (uint32_t i = 0; i < mark->count; i++) {
         const char *name = mark->rows[i].used.name;
         const bool block = blocks && !is_scarce(name) && !is_gapless(name);
-        mark->rows[i].reserved = mark->rows[i].used.last + (block ? HIGH_WATER_BLOCK : 0);
+        const uint64_t reserved = mark->rows[i].used.last + (block ? HIGH_WATER_BLOCK : 0);
+        /* Of these no more are reserved than were given, so what is more was given, and is lost. */
+        if (!is_scarce(name) || mark->rows[i].reserved < reserved)
+            mark->rows[i].reserved = reserved;
     }
 }
 

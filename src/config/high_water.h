@@ -4,7 +4,9 @@
  *
  *   stampede-high-water 1
  *   position 5312                  orders are written up to here
- *   restoring 0                    1: `stampede restore` has begun, and not ended
+ *   restoring 0                    1: `stampede restore` has begun, and not ended; 2: and the log is a
+ * backup's, so
+ *                                  that numbers of tickets have to be left out
  *   payments 17 4113               numbers given, and numbers that may have been given since
  *   …                              a line for each kind of row (contract/restore.h)
  *   crc32c 0a1b2c3d                of everything before this line
@@ -20,9 +22,11 @@
 
 enum { HIGH_WATER_BLOCK = 4096, HIGH_WATER_TEXT = 200 };
 
+enum high_water_restoring { HIGH_WATER_SERVED, HIGH_WATER_RESTORING, HIGH_WATER_FROM_BACKUP };
+
 struct high_water {
-    lsn_t position; /* of partition 0: the journal that the folder has */
-    bool restoring;
+    lsn_t position;     /* of partition 0: the journal that the folder has */
+    uint32_t restoring; /* enum high_water_restoring */
     uint32_t count;
     struct {
         struct store_sequence used;

@@ -38,7 +38,11 @@
     X(RECLAIM, "reclaim") \
     /* many machines: units leave for another shard of the sale, and come from one */ \
     X(GIVE, "give") \
-    X(TAKE, "take")
+    X(TAKE, "take") \
+    /* forget the tickets and counters of a sale that was archived */ \
+    X(ARCHIVE, "archive") \
+    /* numbers of tickets that a lost copy of this log may have told are left out */ \
+    X(SKIP, "skip")
 
 enum command_type {
 #define COMMAND(command, name) COMMAND_##command,
@@ -179,6 +183,20 @@ struct command_reclaim {
     uint64_t before_ms; /* not in the future */
     uint32_t from, rows;
 };
+/* Rows `from` … `from` + `rows` − 1 of a table are looked at. What belongs to the sale is forgotten,
+ * with its keys;
+ * sold and written-off units leave the counts of their item together with their ticket. A ticket that is
+ * held
+ * refuses the whole command. */
+enum archive_table { ARCHIVE_TICKETS, ARCHIVE_BUYERS, ARCHIVE_TABLES };
+struct command_archive {
+    sale_id sale; /* its end_ms has passed */
+    uint32_t from, rows;
+    uint8_t table; /* enum archive_table */
+};
+struct command_skip {
+    uint32_t to; /* the next ticket gets a number above this */
+};
 /* GIVE and TAKE. Transfers from one shard to another are numbered from 1, and each is done once at both
  * ends: a number that is not the next one changes nothing. A TAKE is asked for when its GIVE is kept. */
 struct command_transfer {
@@ -228,6 +246,8 @@ struct command {
         struct command_arrive arrive;
         struct command_admit admit;
         struct command_reclaim reclaim;
+        struct command_archive archive;
+        struct command_skip skip;
         struct command_transfer transfer;
         struct command_ask ask;
         struct command_spend spend;
@@ -345,13 +365,13 @@ struct outcome {
         struct command_sale terms; /* ASK_SALE */
     };
     int32_t applied; /* ADJUST: what was really added or removed; MOVE, SETTLE, GIVE, TAKE: units moved;
-                          RECLAIM: tickets forgotten */
+                          RECLAIM: tickets forgotten; ARCHIVE: rows; SKIP: numbers left out */
     uint32_t quantity; /* ASK_MINE, ASK_TICKET, SETTLE */
     uint32_t free;     /* SOLD_OUT: what was free in the channel */
     item_id item;      /* ASK_TICKET, SETTLE, REPEATED */
-    uint32_t number; /* ARRIVE: the user's arrival number, from 0; ADMIT: the head; RECLAIM: the row
+    uint32_t number; /* ARRIVE: the user's arrival number, from 0; ADMIT: the head; RECLAIM, ARCHIVE: the row
                           to go on with, 0: there are no more; TOO_FAST: the wait in ms, at least */
-    uint8_t answer;  /* enum answer */
+    uint8_t answer; /* enum answer */
     uint8_t detail; /* enum conflict; ASK_TICKET: enum ticket_state; SETTLE: the waiters served, a bit each */
     bool changed;  /* this command changed state and must be logged */
     bool repeated; /* the key was used before: this is the first outcome again, nothing changed */

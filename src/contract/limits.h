@@ -22,7 +22,8 @@ enum {
     COOLDOWN_DOUBLINGS_MAX = 6,
     COOLDOWN_MAX_S = 12 * 3600,
     DRAW_MAX_MS = 60 * 1000,
-    RECLAIM_ROWS_MAX = 512, /* rows of tickets that one command looks at: below a millisecond */
+    SKIP_NUMBERS_MAX = 1 << 24, /* numbers of tickets that one command leaves out */
+    RECLAIM_ROWS_MAX = 512,     /* rows of tickets that one command looks at: below a millisecond */
 
     EDGES_MAX = 64,
     PORTS_MAX = EDGES_MAX + 4, /* edges; the store thread's own, its pump's, reconciliation's, rooms' */

@@ -270,6 +270,7 @@ struct sales_tally {
 struct ban_store_ops;      /* contract/bans.h */
 struct customer_store_ops; /* contract/customers.h */
 struct restore_store_ops;  /* contract/restore.h */
+struct archive_store_ops;  /* contract/archive.h */
 struct admin_store_ops;    /* contract/admin_store.h */
 struct channel_store_ops;  /* contract/channels.h */
 
@@ -289,6 +290,7 @@ struct order_store_ops {
     const struct ban_store_ops *bans;             /* NULL: this store keeps no bans */
     const struct customer_store_ops *customers;   /* NULL: this store keeps no customers */
     const struct restore_store_ops *restore;      /* NULL: an older copy can't be put back */
+    const struct archive_store_ops *archive;      /* NULL: nothing leaves this store */
     const struct admin_store_ops *admin;          /* NULL: this store knows no administrators */
     const struct channel_store_ops *channels;     /* NULL: this store knows no channels' figures */
     const struct cluster_store_ops *cluster;      /* NULL: this store is of one process */

@@ -29,6 +29,8 @@
  *   ARRIVE      u32 sale, u64 user, u32 number                                                      26
  *   ADMIT       u32 sale, u32 head asked for, u32 head                                              22
  *   RECLAIM     u64 before, u32 from, u32 rows, u32 tickets forgotten, u32 row to go on with        34
+ *   ARCHIVE     u32 sale, u8 table, u32 from, u32 rows, u32 rows forgotten, u32 row to go on with    31
+ *   SKIP        u32 number, u32 numbers left out                                                    18
  *   GIVE, TAKE  u32 item, u8 channel, u32 quantity, u8 shard, u32 number, i32 applied               28
  *
  *   origin      of SALE, PREHEAT, GATE, USERS, ADJUST and MOVE, when an administrator gave the command:
@@ -154,6 +156,18 @@ static const struct record_field reclaim_fields[] = {
     OUTCOME(4, applied, ANY),
     OUTCOME(4, number, ANY),
 };
+static const struct record_field archive_fields[] = {
+    COMMAND(4, archive.sale, SOME),
+    COMMAND(1, archive.table, TABLE),
+    COMMAND(4, archive.from, ANY),
+    COMMAND(4, archive.rows, ROWS),
+    OUTCOME(4, applied, ANY),
+    OUTCOME(4, number, ANY),
+};
+static const struct record_field skip_fields[] = {
+    COMMAND(4, skip.to, SOME),
+    OUTCOME(4, applied, ANY),
+};
 static const struct record_field transfer_fields[] = {
     COMMAND(4, transfer.item, SOME),
     COMMAND(1, transfer.channel, PLACE),
@@ -224,12 +238,13 @@ static void outcome_fits_type(uint8_t type, const struct outcome *outcome)
         invariant(outcome->number == 0);
         return;
     }
-    invariant(outcome->applied == 0 || type == COMMAND_USERS || type == COMMAND_ADJUST || type == COMMAND_MOVE
-        || type == COMMAND_RECLAIM || type == COMMAND_GIVE || type == COMMAND_TAKE);
+    invariant(outcome->applied == 0 || type == COMMAND_USERS || type == COMMAND_ADJUST
+        || type == COMMAND_MOVE || type == COMMAND_RECLAIM || type == COMMAND_GIVE
+        || type == COMMAND_TAKE || type == COMMAND_ARCHIVE || type == COMMAND_SKIP);
     invariant((outcome->ticket | outcome->unit_price | outcome->pay_by_ms | outcome->user) == 0);
     invariant(outcome->quantity == 0 && outcome->item == 0);
     invariant(outcome->number == 0 || type == COMMAND_ARRIVE || type == COMMAND_ADMIT
-        || type == COMMAND_RECLAIM);
+        || type == COMMAND_RECLAIM || type == COMMAND_ARCHIVE);
 }
 
 static bool origin_is_there(const struct command *command)
@@ -318,6 +333,16 @@ static void take_reclaim(struct record_input *in, struct command *command, struc
     require(in, outcome->applied >= 1 && (uint32_t)outcome->applied <= command->reclaim.rows);
 }
 
+static void take_archive(struct record_input *in, struct command *command, struct outcome *outcome)
+{
+    require(in, outcome->applied >= 1 && (uint32_t)outcome->applied <= command->archive.rows);
+}
+
+static void take_skip(struct record_input *in, struct command *command, struct outcome *outcome)
+{
+    require(in, outcome->applied >= 1 && (uint32_t)outcome->applied <= command->skip.to);
+}
+
 static void take_transfer(struct record_input *in, struct command *command, struct outcome *outcome)
 {
     require(in, outcome->applied > 0 && (uint32_t)outcome->applied <= command->transfer.quantity);
@@ -368,6 +393,8 @@ static const struct shape {
     [COMMAND_RECLAIM] = { reclaim_fields, RECORD_FIELDS(reclaim_fields), NULL, take_reclaim },
     [COMMAND_GIVE] = { transfer_fields, RECORD_FIELDS(transfer_fields), NULL, take_transfer },
     [COMMAND_TAKE] = { transfer_fields, RECORD_FIELDS(transfer_fields), NULL, take_transfer },
+    [COMMAND_ARCHIVE] = { archive_fields, RECORD_FIELDS(archive_fields), NULL, take_archive },
+    [COMMAND_SKIP] = { skip_fields, RECORD_FIELDS(skip_fields), NULL, take_skip },
 };
 static_assert(RECORD_FIELDS(shapes) == COMMAND_LOGGED_COUNT, "each type that is logged has its shape");
 

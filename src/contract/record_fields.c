@@ -72,6 +72,8 @@ static bool rule_allows(enum record_rule rule, uint64_t value)
         return value <= DRAW_MAX_MS;
     case RULE_SHARD:
         return value < SHARDS_MAX;
+    case RULE_TABLE:
+        return value < ARCHIVE_TABLES;
     }
     return false;
 }

@@ -28,6 +28,7 @@ enum record_rule {
     RULE_COOLDOWN,
     RULE_DRAW,
     RULE_SHARD,
+    RULE_TABLE,
 };
 
 struct record_field {

@@ -10,7 +10,8 @@
 
 enum { SEQUENCE_NAME_MAX = 31, SEQUENCES_MAX = 48, RESTORE_SEARCH_MAX = 256 };
 
-/* The highest number that was given to a row of a kind, in the whole life of the store. */
+/* The highest number that was given to a row of a kind, in the whole life of the store; of products, sales
+ * and items that of the rows that are there. */
 struct store_sequence {
     char name[SEQUENCE_NAME_MAX + 1];
     uint64_t last;

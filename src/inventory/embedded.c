@@ -83,6 +83,8 @@ static __attribute__((noinline)) void change_note(struct embedded *embedded,
         embedded->sale_lsn[command->users.sale] = lsn; /* decides, but does not show on the board */
     else if (command->type == COMMAND_RECLAIM)
         sales_note_reclaim(embedded, command->reclaim.before_ms, lsn);
+    else if (command->type == COMMAND_ARCHIVE)
+        dirty_add_sale(embedded, command->archive.sale, lsn);
     const sale_id room = command_room(command);
     if (room != 0)
         dirty_add_room(embedded, room);

@@ -49,6 +49,8 @@ static const apply_function apply_table[] = {
     [COMMAND_RECLAIM] = engine_apply_reclaim,
     [COMMAND_GIVE] = engine_apply_transfer,
     [COMMAND_TAKE] = engine_apply_transfer,
+    [COMMAND_ARCHIVE] = engine_apply_archive,
+    [COMMAND_SKIP] = engine_apply_skip,
     [COMMAND_ASK_MINE] = engine_ask_mine,
     [COMMAND_ASK_TICKET] = engine_ask_ticket,
     [COMMAND_ASK_COUNTS] = engine_ask_counts,
@@ -144,6 +146,8 @@ item_id engine_command_item(const struct command *command, const struct outcome 
     case COMMAND_ARRIVE:
     case COMMAND_ADMIT:
     case COMMAND_RECLAIM:
+    case COMMAND_ARCHIVE:
+    case COMMAND_SKIP:
     case COMMAND_LOGGED_COUNT:
     case COMMAND_ASK_SALE:
     case COMMAND_ASK_SPEND:

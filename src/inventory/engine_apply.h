@@ -49,6 +49,8 @@ ENGINE_APPLY(engine_apply_settle);   /* engine_purchase.c */
 ENGINE_APPLY(engine_apply_arrive);   /* engine_room.c */
 ENGINE_APPLY(engine_apply_admit);    /* engine_room.c */
 ENGINE_APPLY(engine_apply_reclaim);  /* engine_reclaim.c */
+ENGINE_APPLY(engine_apply_archive);  /* engine_archive.c */
+ENGINE_APPLY(engine_apply_skip);     /* engine_archive.c */
 ENGINE_APPLY(engine_ask_mine);       /* engine_ask.c */
 ENGINE_APPLY(engine_ask_ticket);     /* engine_ask.c */
 ENGINE_APPLY(engine_ask_counts);     /* engine_ask.c */

@@ -472,8 +472,7 @@ static enum status refund_said(struct cashier *cashier, const struct cashier_fli
         status = ops_of(cashier)->refund_again(store, refund->id, now_ms + pause, said->error, stuck);
     }
     if (stuck) {
-        log_error("cashier", "refund %s was refused by %s: %s", refund->key, refund->provider,
-            said->error);
+        log_error("cashier", "%s refused refund %s: %s", refund->provider, refund->key, said->error);
         cashier->config.stuck(cashier->config.context, refund);
     }
     if (status == STATUS_OK && (done || stuck))

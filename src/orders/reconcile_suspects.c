@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A row that did not fit is looked at again. It is a finding when it stood still and did not fit twice,
  * each time with database and log at the position that the other one had at the look before. */
+#include "contract/archive.h"
 #include "orders/reconcile_parts.h"
 
 #include "contract/order_state.h"
@@ -111,6 +112,18 @@ static bool outcome_has_ticket(const struct outcome *outcome)
     return outcome->answer == ANSWER_FOUND || outcome->answer == ANSWER_FORGOTTEN;
 }
 
+/* Orders of archived sales are in their bundles; of a forgotten ticket nobody knows the sale any more. That
+ * exactly these are gone is for `stampede verify` to say. */
+static enum status archived_look(
+    const struct reconcile *reconcile, const struct outcome *outcome, bool *archived)
+{
+    struct order_store *store = reconcile->config.store;
+    if (*archived || store->ops->archive == NULL || !outcome_has_ticket(outcome))
+        return STATUS_OK;
+    return store->ops->archive->holds(
+        store, outcome->answer == ANSWER_FOUND ? outcome->item : 0, archived);
+}
+
 /* The row before and after the question was out: only what stood still counts. */
 static enum status suspect_look(struct reconcile *reconcile, struct question *question, bool *gone)
 {
@@ -127,6 +140,8 @@ static enum status suspect_look(struct reconcile *reconcile, struct question *qu
         question_read(reconcile, suspect, &question->row, &question->user, &question->has_row);
     if (status == STATUS_OK && suspect->kind == QUESTION_TICKET && !question->has_row)
         status = reconcile_ops(reconcile)->dead(reconcile->config.store, suspect->ticket, &dead);
+    if (status == STATUS_OK && suspect->kind == QUESTION_TICKET && !question->has_row)
+        status = archived_look(reconcile, &question->outcome, &dead);
     if (status != STATUS_OK)
         return status;
     const bool still = question_stood_still(&before, question);

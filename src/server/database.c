@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/database.h"
 
+#include "archive/bundle.h"
 #include "base/secret_file.h"
 #include "config/cluster_secret.h"
 #include "contract/cluster_store.h"
@@ -153,6 +154,11 @@ enum status database_verify_open(
 
 int verify_command_main(int argc, char **argv)
 {
+    struct bundle_made made;
+    if (argc == 2 && bundle_is(argv[1])) {
+        const enum status status = bundle_verify(argv[1], stdout, &made);
+        return status == STATUS_OK ? 0 : status == STATUS_REFUSED ? 1 : 2;
+    }
     return verify_main(argc, argv, database_verify_open);
 }
 

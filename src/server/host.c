@@ -134,6 +134,31 @@ lsn_t host_durable(const struct host *host)
     return journal_durable(embedded_journal(host->embedded));
 }
 
+enum status host_numbers_skip(struct host *host, uint32_t count, uint64_t *left_out)
+{
+    struct inventory_port *port = embedded_port(host->embedded, 0, NULL);
+    const uint64_t last = embedded_engine(host->embedded)->tickets.last;
+    const uint64_t to = last + count < TICKET_NUMBER_MAX ? last + count : TICKET_NUMBER_MAX;
+    const struct inventory_answer *answer = NULL;
+    struct inventory_request *request = port->ops->reserve(port);
+    invariant(request != NULL); /* nobody else asks */
+    *request = (struct inventory_request){ .command = { .type = COMMAND_SKIP,
+                                               .skip = { .to = (uint32_t)to } } };
+    port->ops->commit(port);
+    port->ops->flush(port);
+    *left_out = 0;
+    while (answer == NULL) {
+        if (embedded_failed(host->embedded))
+            return STATUS_IO;
+        (void)embedded_turn(host->embedded, clock_now_ms());
+        (void)embedded_write(host->embedded);
+        answer = port->ops->collect(port);
+    }
+    *left_out = (uint64_t)answer->outcome.applied;
+    const uint8_t got = answer->outcome.answer;
+    return got == ANSWER_DONE || got == ANSWER_UNCHANGED ? STATUS_OK : STATUS_FULL;
+}
+
 void host_numbers(const struct host *host, item_id *item, sale_id *sale)
 {
     const struct engine *engine = embedded_engine(host->embedded);

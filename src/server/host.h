@@ -55,6 +55,9 @@ MUST_CHECK enum status host_queue_open(const struct host *host, const struct con
 lsn_t host_durable(const struct host *host); /* embedded: the last position in the log */
 /* Embedded, before it is started: the highest numbers that it knows; 0: none. */
 void host_numbers(const struct host *host, item_id *item, sale_id *sale);
+/* Embedded, before it is started: the next `count` numbers of tickets are never given. Durable when it
+ * returns. */
+MUST_CHECK enum status host_numbers_skip(struct host *host, uint32_t count, uint64_t *left_out);
 /* Many machines, else nothing: what the worker needs to know of them; and who hears of orders, and of
  * limits. */
 void host_follow(const struct host *host, struct worker_config *config);

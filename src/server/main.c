@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server/main.c: which command was asked for. */
+#include "backup/backup.h"
 #include "cli/admin_command.h"
 #include "cli/draw_command.h"
 #include "cli/export_command.h"
@@ -8,6 +9,7 @@
 #include "cli/reconcile_command.h"
 #include "media/picture_command.h"
 #include "rehearse/rehearse.h"
+#include "server/archive_command.h"
 #include "server/database.h"
 #include "server/demo.h"
 #include "server/migrate.h"
@@ -29,7 +31,10 @@ static const struct verb verbs[] = {
     { "config", config_main, "print all settings as the server would see them" },
     { "admin", admin_cli_main, "manage products, sales, items, stock and orders through the admin API" },
     { "reconcile", reconcile_main, "compare database and inventory of a running server" },
-    { "restore", restore_main, "update an older database from the journal beside it" },
+    { "backup", backup_main, "copy the data folder of a server that may go on selling" },
+    { "restore", restore_main,
+        "make a data folder of a backup, or update an older database from its journal" },
+    { "archive", archive_main, "move a sale that is over to a bundle, so that the data folder stays small" },
     { "migrate", migrate_main, "move the shop of a data folder to many machines" },
     { "store", store_main, "make or migrate the tables of a database server" },
     { "verify", verify_command_main, "replay a data folder and check that every unit is accounted for" },

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server/restore.c: what `stampede restore` does, in this order:
+ *   0. with --from: a data folder is made of a backup (backup/backup.h), which has high-water of 1. already
  *   1. the file high-water says that a restore has begun: no server starts before it has ended
  *   2. numbers that the lost database has given are never given again
+ *      a log that is a backup's may be shorter than what customers were told: numbers of tickets are
+ * left out
  *   3. payments of all orders that are open in the backup are searched for: a question each, which
  *      the server's cashier brings to the providers. Until it is answered the order is not closed
  *   4. the log is read to its end; sales and items that are lost are made from it
@@ -10,9 +13,11 @@
  * Killed anywhere it can be run again. */
 #include "server/restore.h"
 
+#include "backup/backup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/time_text.h"
 #include "config/data_folder.h"
 #include "config/high_water.h"
 #include "config/seal.h"
@@ -62,7 +67,7 @@ static enum status mark_begin(struct disk *folder, struct order_store *store, st
     if (status != STATUS_OK)
         return status;
     high_water_reserve(mark, true);
-    mark->restoring = false;
+    mark->restoring = HIGH_WATER_SERVED;
     return high_water_write(folder, mark);
 }
 
@@ -162,7 +167,8 @@ static bool numbers_keep(struct restore *restore)
     enum status status = mark_read(restore->folder.root, &restore->mark, restore->error);
     if (status == STATUS_OK)
         status = high_water_compare(&restore->mark, restore->store, &older, restore->lost);
-    restore->mark.restoring = true;
+    if (restore->mark.restoring == HIGH_WATER_SERVED)
+        restore->mark.restoring = HIGH_WATER_RESTORING;
     if (status == STATUS_OK)
         status = high_water_write(restore->folder.root, &restore->mark);
     if (status == STATUS_OK)
@@ -173,6 +179,27 @@ static bool numbers_keep(struct restore *restore)
         return failed(restore, "the numbers of the lost database can't be kept", status);
     printf("%s%s\n", older ? "The database is older than before; it has " : "",
         older ? restore->lost : "The database is not older than before.");
+    return true;
+}
+
+/* The log of a backup may end before what customers were told: their tickets' numbers are not given
+ * again. Done
+ * twice, if it was killed in between, it leaves out some more. */
+static bool tickets_skip(struct restore *restore)
+{
+    uint64_t left_out = 0;
+    if (restore->mark.restoring != HIGH_WATER_FROM_BACKUP)
+        return true;
+    enum status status = host_numbers_skip(&restore->host, SKIP_NUMBERS_MAX, &left_out);
+    restore->mark.restoring = HIGH_WATER_RESTORING;
+    if (status == STATUS_OK)
+        status = high_water_write(restore->folder.root, &restore->mark);
+    if (status != STATUS_OK)
+        return failed(restore, "the numbers of lost tickets can't be left out", status);
+    printf("%" PRIu64
+           " numbers of tickets are left out: nobody gets an order id that was told after the "
+           "backup.\n",
+        left_out);
     return true;
 }
 
@@ -225,7 +252,7 @@ static bool audit_write(struct restore *restore)
 static bool restore_run(struct restore *restore)
 {
     ticket_number newest = 0;
-    if (!restore_open(restore) || !numbers_keep(restore))
+    if (!restore_open(restore) || !numbers_keep(restore) || !tickets_skip(restore))
         return false;
     enum status status = restore->store->ops->restore->newest(restore->store, &newest);
     if (status != STATUS_OK)
@@ -237,17 +264,105 @@ static bool restore_run(struct restore *restore)
     return status == STATUS_OK || failed(restore, "the file high-water can't be written", status);
 }
 
+static const char usage[] =
+    "usage: stampede restore [--config FILE] [--data DIR] [--set section.key=value]...\n"
+    "         updates an older database from the journal beside it\n"
+    "       stampede restore --from BACKUP [--to DIR] [--until TIME|POSITION] [--journal FOLDER]\n"
+    "           [--lose-later-orders] [--config FILE] ...\n"
+    "         makes a data folder of a backup (docs/backup.md). --to is data.folder of the "
+    "settings if it\n"
+    "         is not given. --journal: a later journal of the same shop, in place of the "
+    "backup's.\n"
+    "         --until: the last moment, or the last position in the log, that is to be in it\n";
+
+/* A time, or a position: a number that is too small for one. */
+static bool until_read(struct backup_return *from, const char *text)
+{
+    enum { POSITIONS_END = 1000 * 1000 * 1000 }; /* ms: in January 1970 */
+    uint64_t number = 0;
+    if (span_to_u64(span_from_string(text), &number) == STATUS_OK && number < POSITIONS_END) {
+        from->until_lsn = number;
+        return true;
+    }
+    return time_text_parse(span_from_string(text), clock_wall_ms(), &from->until_ms) == STATUS_OK;
+}
+
+/* Takes our own options out of argv; the others are the settings'. False: not understood. */
+static bool arguments_take(struct backup_return *from, int *argc, char **argv)
+{
+    int kept = 1;
+    for (int i = 1; i < *argc; i++) {
+        const char *value = i + 1 < *argc ? argv[i + 1] : NULL;
+        const struct {
+            const char *name;
+            const char **to;
+        } texts[] = { { "--from", &from->from }, { "--to", &from->to }, { "--journal", &from->journal } };
+        bool taken = false;
+        for (size_t j = 0; j < sizeof texts / sizeof *texts && !taken; j++)
+            if (strcmp(argv[i], texts[j].name) == 0) {
+                *texts[j].to = value;
+                taken = true;
+            }
+        if (strcmp(argv[i], "--lose-later-orders") == 0) {
+            from->lose_later = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--until") == 0) {
+            if (value == NULL || !until_read(from, value))
+                return false;
+            taken = true;
+        }
+        if (taken && value == NULL)
+            return false;
+        if (taken)
+            i++;
+        else
+            argv[kept++] = argv[i];
+    }
+    *argc = kept;
+    return from->from != NULL
+        || (from->to == NULL && from->journal == NULL && !from->lose_later
+            && from->until_lsn == UINT64_MAX && from->until_ms == UINT64_MAX);
+}
+
+static bool folder_make(struct restore *restore, struct backup_return *from)
+{
+    char time[TIME_TEXT_BYTES];
+    if (from->to != NULL
+        && config_set(&restore->config, "data.folder", from->to, restore->error) != STATUS_OK)
+        return false;
+    if (!database_is_file(&restore->config)) {
+        snprintf(restore->error, sizeof restore->error,
+            "store.kind is a database server: put its backup back with its own tools, the data "
+            "folder "
+            "with it, and run stampede restore without --from");
+        return false;
+    }
+    from->to = restore->config.folder;
+    if (backup_return(from, restore->error) != STATUS_OK)
+        return false;
+    time_text_format(from->end_ms, time);
+    printf("The data folder %s is made: orders up to position %" PRIu64
+           ", log up to position %" PRIu64 " (%s). What was told later is not in it.\n",
+        from->to, from->position, from->end_lsn, from->end_lsn > 0 ? time : "no record");
+    return true;
+}
+
 int restore_main(int argc, char **argv)
 {
+    struct backup_return from = { .until_lsn = UINT64_MAX, .until_ms = UINT64_MAX };
     struct restore *restore = calloc(1, sizeof *restore);
     invariant(restore != NULL);
-    if (!serve_settings_read(&restore->config, argc, argv)) {
+    const bool understood = arguments_take(&from, &argc, argv);
+    if (!understood)
+        fputs(usage, stderr);
+    if (!understood || !serve_settings_read(&restore->config, argc, argv)) {
         free(restore);
         return 2;
     }
     metrics_thread_enter();
     umask(S_IRWXG | S_IRWXO);
-    const bool good = restore_run(restore);
+    const bool good = (from.from == NULL || folder_make(restore, &from)) && restore_run(restore);
     if (good)
         printf("Restored. Start the server, then run: stampede reconcile --repair\n");
     else

@@ -320,6 +320,10 @@ enum status store_apply_record(
         return STATUS_OK; /* the line is the inventory's; orders have nothing to do with it */
     if (record->command.type == COMMAND_RECLAIM)
         return STATUS_OK; /* the inventory forgets tickets; their orders stay */
+    if (record->command.type == COMMAND_ARCHIVE)
+        return STATUS_OK; /* their orders left before (store/archive.c) */
+    if (record->command.type == COMMAND_SKIP)
+        return store_archive_skip(batch, record);
     if (record->command.type == COMMAND_GIVE || record->command.type == COMMAND_TAKE)
         return STATUS_OK; /* units travel between shards; the item has as many as before */
     if (record->command.type == COMMAND_ADJUST || record->command.type == COMMAND_MOVE)

@@ -157,6 +157,7 @@ enum status store_buyers_check(struct order_store *handle, item_id *wrong)
 {
     return store_wrong_item(handle, wrong,
         "SELECT items.id FROM items JOIN orders ON orders.item = +items.id"
-        " WHERE buyers_listed = 1 AND NOT EXISTS(SELECT 1 FROM buyer_items"
+        " WHERE buyers_listed = 1 AND items.sale NOT IN (SELECT sale FROM archives) AND NOT "
+        "EXISTS(SELECT 1 FROM buyer_items"
         "  WHERE buyer_items.user_id = orders.user_id AND buyer_items.item = items.id) LIMIT 1");
 }

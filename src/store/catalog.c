@@ -48,17 +48,22 @@ static const char items_all[] =
 static const char items_of_sale[] =
     "SELECT " ITEM_COLUMNS " FROM items WHERE sale = ?3 AND id > ?1 ORDER BY id LIMIT ?2";
 
-/* Above every number that was ever given, also by a database that a backup has replaced. Another connection
- * may take it first: then the insert does nothing, and there is a next one. */
-enum status store_next_id(struct store *store, enum store_counted counted, uint64_t *id)
+enum status store_last_id(struct store *store, enum store_counted counted, uint64_t *last)
 {
     static const char *const texts[] = {
         [STORE_PRODUCTS] = "SELECT coalesce(max(id), 0) FROM products",
         [STORE_SALES] = "SELECT coalesce(max(id), 0) FROM sales",
         [STORE_ITEMS] = "SELECT coalesce(max(id), 0) FROM items",
     };
+    return sql_number(store, texts[counted], NO_VALUES, last);
+}
+
+/* Above every number that was ever given, also by a database that a backup has replaced. Another connection
+ * may take it first: then the insert does nothing, and there is a next one. */
+enum status store_next_id(struct store *store, enum store_counted counted, uint64_t *id)
+{
     uint64_t last = 0;
-    const enum status status = sql_number(store, texts[counted], NO_VALUES, &last);
+    const enum status status = store_last_id(store, counted, &last);
     *id = (last > store->floors[counted] ? last : store->floors[counted]) + 1;
     return status;
 }

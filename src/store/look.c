@@ -216,6 +216,8 @@ static const struct sql_columns item_columns =
     " (SELECT coalesce(sum(" what \
     "), 0) FROM order_sums s WHERE s.item = items.id AND s.state " states ")"
 
+#define NOT_ARCHIVED "NOT EXISTS(SELECT 1 FROM archives WHERE archives.sale = items.sale)"
+
 static enum status look_items(struct order_store *handle, enum look_at at, item_id after,
     struct look_item *rows, uint32_t max, uint32_t *count)
 {
@@ -227,7 +229,7 @@ static enum status look_items(struct order_store *handle, enum look_at at, item_
         " (SELECT count(*) FROM dead_letters d WHERE d.record_type <> 7 AND d.state = 1)," KEPT(
             "units", "< 3") ", 0," KEPT("orders", "= 1") "," KEPT("orders",
             "= 2") "," KEPT("orders", "= 3") "," KEPT("orders",
-            "= 4") " FROM items WHERE id > ?1 ORDER BY id LIMIT ?2",
+            "= 4") " FROM items WHERE id > ?1 AND " NOT_ARCHIVED " ORDER BY id LIMIT ?2",
         VALUES(U64(after), U64(max)), &item_columns, PAGE(rows, max, count));
 }
 

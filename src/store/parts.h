@@ -403,6 +403,12 @@ extern const struct channel_store_ops store_channel_ops;
 /* customers.c */
 extern const char store_customers_tables[];
 extern const struct customer_store_ops store_customer_ops;
+/* archive.c */
+extern const char store_archive_tables[];
+#define STORE_ITEMS_ARCHIVED \
+    "(SELECT items.id FROM items JOIN archives ON archives.sale = items.sale)"
+extern const struct archive_store_ops store_archive_ops;
+MUST_CHECK enum status store_archive_skip(struct store_batch *, const struct queue_record *);
 /* buyers.c: who has orders of an item whose sale is over. */
 extern const char store_buyers_tables[];
 enum status store_buyers_list(struct order_store *, uint64_t over_ms, bool *more);
@@ -458,6 +464,8 @@ enum status store_sales_due(struct order_store *, struct sales_cursor *, uint64_
     struct sale *, uint32_t max, uint32_t *count);
 enum status store_sales_tally(struct order_store *, uint64_t now_ms, struct sales_tally *);
 enum status store_item_insert(struct order_store *, struct item *);
+/* Of the rows that are there; 0: none. */
+MUST_CHECK enum status store_last_id(struct store *, enum store_counted, uint64_t *last);
 MUST_CHECK enum status store_next_id(struct store *, enum store_counted, uint64_t *id);
 enum status store_item_get(struct order_store *, item_id, struct item *);
 enum status store_items(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An older copy of the database beside the present log (contract/restore.h). Tables that count by
  * AUTOINCREMENT have a counter of the database; products, sales and items count by their rows, and have
- * a floor in memory, which is set at every start. */
+ * a floor in memory, which is set at every start from what the file high-water has reserved. */
 #include "store/restore.h"
 
 #include <stdio.h>
@@ -73,8 +73,8 @@ static enum status sequences_read(
         status = sequence_add(&to, counters[i], status, last);
     }
     for (int i = 0; i < STORE_COUNTED && status == STATUS_OK; i++) {
-        status = store_next_id(store, (enum store_counted)i, &last);
-        status = sequence_add(&to, counted_names[i], status, last - 1);
+        status = store_last_id(store, (enum store_counted)i, &last);
+        status = sequence_add(&to, counted_names[i], status, last);
     }
     if (status == STATUS_OK) {
         status = sql_number(store, "SELECT entries FROM audit_head", NO_VALUES, &last);

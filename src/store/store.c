@@ -101,10 +101,11 @@ enum status store_wrong_item(struct order_store *handle, item_id *wrong, const c
 static enum status store_sums_check(struct order_store *handle, item_id *wrong)
 {
     return store_wrong_item(handle, wrong,
-        "WITH made AS (" SUMS_OF_ORDERS " GROUP BY item, state, reason),"
+        "WITH made AS (" SUMS_OF_ORDERS " WHERE item NOT IN " STORE_ITEMS_ARCHIVED
+        " GROUP BY item, state, reason),"
         " kept AS (SELECT item, state, reason, orders, units, amount_high, amount_low FROM "
         "order_sums"
-        "  WHERE orders <> 0 OR units <> 0)"
+        "  WHERE (orders <> 0 OR units <> 0) AND item NOT IN " STORE_ITEMS_ARCHIVED ")"
         " SELECT item FROM (SELECT * FROM (SELECT * FROM made EXCEPT SELECT * FROM kept) AS missing"
         " UNION ALL SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM made) AS extra) AS wrong"
         " LIMIT 1");
@@ -194,6 +195,7 @@ static const struct order_store_ops store_ops = {
     .bans = &store_bans_ops,
     .customers = &store_customer_ops,
     .restore = &store_restore_ops,
+    .archive = &store_archive_ops,
     .admin = &store_admin_ops,
     .channels = &store_channel_ops,
     .cluster = &store_cluster_ops,

@@ -185,9 +185,9 @@ static const char tables_orders[] =
 /* Each stands in the file that writes it. */
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
-    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
-    store_admin_tables, store_customers_tables, store_cluster_tables, store_timetable_tables,
-    store_booking_tables, store_channel_tables, store_fulfilment_tables, store_remedy_tables, NULL };
+    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables, store_admin_tables,
+    store_customers_tables, store_cluster_tables, store_timetable_tables, store_booking_tables,
+    store_channel_tables, store_fulfilment_tables, store_remedy_tables, store_archive_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -332,6 +332,10 @@ static const char mails_17[] =
     " ticket INTEGER NOT NULL, state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 4), tries"
     " INTEGER NOT NULL, created_ms INTEGER NOT NULL, next_ms INTEGER NOT NULL, sent_ms"
     " INTEGER NOT NULL, address TEXT NOT NULL, error TEXT NOT NULL) STRICT";
+static const char archives_17[] =
+    "CREATE TABLE archives(sale INTEGER PRIMARY KEY CHECK(sale BETWEEN 0 AND 16383),"
+    " step INTEGER NOT NULL, orders INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+    " made_ms INTEGER NOT NULL, hash BLOB NOT NULL) STRICT";
 static const char *const step_17[] = {
     "ALTER TABLE products ADD COLUMN stock INTEGER NOT NULL DEFAULT -1 CHECK(stock >= -1)",
     "ALTER TABLE sales ADD COLUMN timetable INTEGER NOT NULL DEFAULT 0",
@@ -372,6 +376,7 @@ static const char *const step_17[] = {
     "CREATE INDEX mails_of ON mails(case_id)",
     "CREATE INDEX mails_due ON mails(next_ms){state, next_ms} WHERE state IN (1, 4)",
     "CREATE INDEX mails_failed ON mails(id){state, id} WHERE state = 3",
+    archives_17,
     NULL,
 };
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,

@@ -7,6 +7,8 @@
 #include "inventory/redis/confirm.h"
 #include "verify/verify_parts.h"
 
+enum { SKIPS_MAX = 16 }; /* restores from backups in one log */
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -63,7 +65,9 @@ struct verify_log *verify_log_find(const struct verify *verify, uint32_t part)
 
 enum status verify_log_marks_open(struct verify_log *log, uint64_t tickets_max)
 {
-    log->marks_end = log->engine->tickets.last + tickets_max + 1;
+    /* Untouched pages cost nothing. */
+    const uint64_t left_out = log->confirm == NULL ? (uint64_t)SKIPS_MAX * SKIP_NUMBERS_MAX : 0;
+    log->marks_end = log->engine->tickets.last + tickets_max + left_out + 1;
     const enum status status = arena_open(&log->marks_arena, log->marks_end + 4096);
     if (status == STATUS_OK)
         log->marks = arena_take(&log->marks_arena, log->marks_end, 1);

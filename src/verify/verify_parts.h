@@ -153,6 +153,11 @@ struct verify {
     uint64_t store_data_id;
     struct dead_letter *dead; /* by position, ascending */
     uint64_t orders;
+    /* Sales whose orders are in a bundle, or on their way there. */
+    struct archive *archives;
+    uint32_t archive_count;
+    bool *sale_archived; /* by sale */
+    uint64_t gone;       /* tickets without an order, and orders that have not left yet */
 
     user_id user; /* 0: nobody */
     struct verify_event *events;
@@ -230,6 +235,12 @@ void verify_snapshot_compare(struct verify *verify, const struct verify_snapshot
 void verify_store_open(struct verify *verify);
 void verify_store_close(struct verify *verify);
 void verify_store_compare(struct verify *verify); /* each engine stands where the database is */
+
+/* verify_archives.c */
+MUST_CHECK enum status verify_archives_read(struct verify *verify);
+void verify_archives_close(struct verify *verify);
+bool verify_item_archived(const struct verify *verify, item_id item);
+void verify_gone_check(struct verify *verify); /* as many orders are gone as have left */
 
 /* verify_orders.c */
 struct item_sums {

@@ -82,6 +82,16 @@ static void numbers_check(struct verify *verify, uint32_t wins, lsn_t lsn)
             verify_place(verify, lsn).text, first, log->tickets - wins + 1);
 }
 
+/* Numbers that a restore from a backup has left out. */
+static void skip_note(struct verify *verify, lsn_t lsn)
+{
+    struct verify_log *log = verify->log;
+    log->tickets += (uint64_t)verify->replay->outcome.applied;
+    if (log->engine->tickets.last != log->tickets || log->tickets >= log->marks_end)
+        verify_fail(verify, CHECK_NUMBERS, "%s: %d numbers of tickets are left out, up to %" PRIu64,
+            verify_place(verify, lsn).text, verify->replay->outcome.applied, log->tickets);
+}
+
 static void gone_note(struct verify *verify, item_id id, lsn_t lsn)
 {
     struct verify_item *item = &verify->items[id];
@@ -308,6 +318,8 @@ static void record_look(struct verify *verify, lsn_t lsn)
     const uint32_t wins = outcome_wins(command, outcome);
     if (wins > 0)
         numbers_check(verify, wins, lsn);
+    if (command->type == COMMAND_SKIP)
+        skip_note(verify, lsn);
     for (uint32_t i = 0; i < wins; i++)
         win_count(verify, item, command->time_ms);
     if (command->type == COMMAND_RESERVE)

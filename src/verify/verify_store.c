@@ -137,6 +137,8 @@ void verify_store_open(struct verify *verify)
         status = position_read(verify);
     if (status == STATUS_OK)
         status = store->ops->secret_check(store, &secret);
+    if (status == STATUS_OK)
+        status = verify_archives_read(verify);
     if (status == STATUS_OK && verify->dead != NULL)
         status =
             store->ops->dead_letters(store, 0, DEAD_ANY, verify->dead, DEAD_MAX, &verify->dead_count);
@@ -166,6 +168,7 @@ void verify_store_close(struct verify *verify)
     if (verify->store != NULL)
         verify->store->ops->close(verify->store);
     verify->store = NULL;
+    verify_archives_close(verify);
     free(verify->dead);
     verify->dead = NULL;
     verify->dead_count = 0;
@@ -201,8 +204,9 @@ static void item_compare(struct comparison *comparison, const struct item *row)
     struct verify_units item;
     struct item_sums *sums = &comparison->sums[row->id];
     sums->in_store = true;
-    if (!verify_item_sum(verify, row->id, &item) || verify_item_broken(verify, row->id))
-        return; /* not preheated up to here, or nobody knows how it went on */
+    if (!verify_item_sum(verify, row->id, &item) || verify_item_broken(verify, row->id)
+        || verify_item_archived(verify, row->id))
+        return; /* not preheated up to here, or nobody knows how it went on, or it is in a bundle */
     const uint64_t sold_before = item.total - item.locked - item.counts.given;
     const uint64_t live = (uint64_t)item.counts.held + item.counts.sold;
     verify->checks[CHECK_STOCK].looked++;
@@ -324,6 +328,7 @@ static void comparison_end(struct comparison *comparison)
         verify_skip(verify, CHECK_STOCK, "the server is writing");
     } else {
         verify_transfers_check(verify);
+        verify_gone_check(verify);
         for (uint64_t i = 0; i < strays->count; i++)
             verify_fail(verify, CHECK_ORDERS, "%s", strays->what);
     }

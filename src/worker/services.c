@@ -158,6 +158,11 @@ void worker_mails_look(struct worker *worker)
     mails_look(worker->mails);
 }
 
+void worker_archiving_look(struct worker *worker)
+{
+    task_wake(&worker->tasks[TASK_ARCHIVING]);
+}
+
 void worker_report_look(struct worker *worker)
 {
     sale_report_look(worker->report, worker->now_ms);

@@ -68,6 +68,7 @@ void worker_webhooks_look(struct worker *worker);      /* something may be due *
 bool worker_mails_are_on(const struct worker *worker); /* mail.server is set */
 void worker_mails_look(struct worker *worker);
 void worker_report_look(struct worker *worker);
+void worker_archiving_look(struct worker *worker); /* a sale leaves for its bundle */
 void worker_report_opened(struct worker *worker, const struct sale *sale); /* by hand, now */
 void worker_report_write(struct worker *worker); /* what was counted up to now, committed */
 void worker_sale_funnel_json(const struct worker *worker, sale_id sale, struct text *out); /* a member */

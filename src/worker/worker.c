@@ -170,6 +170,7 @@ static void leading_turn(struct worker *worker)
     /* A run that somebody has asked for is done where it was asked for. */
     worker->tasks[TASK_RECONCILE].off = off && !reconcile_runs_is_running(worker->reconciling);
     worker->tasks[TASK_RECLAIM].off = worker->config.queue == NULL; /* a partition goes as a whole */
+    worker->tasks[TASK_ARCHIVING].off = off;
 }
 
 /* What other processes have written may be due: these tasks know only of what this one has written, and a

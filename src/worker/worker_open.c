@@ -10,6 +10,7 @@
 #include "funnel/door.h"
 #include "worker/alarm_checks.h"
 #include "worker/anomaly_findings.h"
+#include "worker/archiving.h"
 #include "worker/ban_list.h"
 #include "worker/bookings.h"
 #include "worker/buyer_lists.h"
@@ -274,6 +275,11 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .board = config->inventory->board,
             .tickets_max = config->config->tickets_max },
         &worker->tasks[TASK_RECLAIM]);
+    archiving_open(arena,
+        &(struct archiving_config){ .errands = worker->errands,
+            .store = config->store,
+            .keep_days = config->config->privacy_keep_days },
+        &worker->tasks[TASK_ARCHIVING]);
     worker->reconciling = reconcile_runs_open(arena,
         &(struct reconcile_runs_config){ .interval_ms = config->config->reconcile_interval_ms,
             .store = config->store,

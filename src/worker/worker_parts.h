@@ -70,6 +70,7 @@ enum worker_task {
     TASK_BOUNDS,
     TASK_CROWD,
     TASK_RECLAIM,
+    TASK_ARCHIVING,
     TASK_BUYERS,
     TASK_RECONCILE,
     TASK_CUSTOMERS,

@@ -366,6 +366,8 @@ static item_id touched(const struct queue_record *record)
     case COMMAND_ASK_SPEND: /* of many machines only, as these: */
     case COMMAND_GIVE:
     case COMMAND_TAKE:
+    case COMMAND_ARCHIVE:
+    case COMMAND_SKIP:
         break;
     }
     return 0;

@@ -276,14 +276,13 @@ static bool is_void(struct partition *partition, const struct command *command)
 static enum answer unknown_answer(const struct command *command)
 {
     static const uint8_t answers[UINT8_MAX + 1] = {
-        [COMMAND_RESERVE] = ANSWER_UNKNOWN_ITEM,
-        [COMMAND_ADJUST] = ANSWER_UNKNOWN_ITEM,
-        [COMMAND_MOVE] = ANSWER_UNKNOWN_ITEM,
+        [COMMAND_ADJUST... COMMAND_RESERVE] = ANSWER_UNKNOWN_ITEM,
         [COMMAND_ASK_MINE] = ANSWER_UNKNOWN_ITEM,
         [COMMAND_ASK_COUNTS] = ANSWER_UNKNOWN_ITEM,
         [COMMAND_SETTLE] = ANSWER_UNKNOWN_TICKET,
         [COMMAND_ASK_TICKET] = ANSWER_UNKNOWN_TICKET,
         [COMMAND_RECLAIM] = ANSWER_UNCHANGED, /* a partition goes as a whole */
+        [COMMAND_ARCHIVE... COMMAND_SKIP] = ANSWER_UNCHANGED,
     };
     if (command->type == COMMAND_SETTLE && ticket_part(command->settle.ticket) != PART_EMBEDDED)
         return ANSWER_UNAVAILABLE; /* it comes, when the log is read */
@@ -301,7 +300,7 @@ static bool command_begins(const struct command *command)
 static bool answer_here(struct remote *remote, struct partition *partition,
     const struct asker *asker, const struct command *command)
 {
-    if (partition == NULL || command->type == COMMAND_RECLAIM) {
+    if (partition == NULL || unknown_answer(command) == ANSWER_UNCHANGED) {
         answer_plain(remote, asker, unknown_answer(command));
         return true;
     }

@@ -32,6 +32,11 @@ MUST_CHECK enum status sqlite_store_open(
     struct order_store **store, const char *path, const char *vfs, char *error, size_t error_bytes);
 /* For a server, which writes much: a cache that may grow to so many MiB, and a larger WAL. */
 MUST_CHECK enum status sqlite_store_serve(struct order_store *store, uint32_t cache_mib);
+/* A copy of the database as it is at one moment, which others may go on changing meanwhile: what is
+ * copied does
+ * not change. `to` must not exist. The copy is synced in parts; `pace` is called after each. */
+MUST_CHECK enum status sqlite_store_copy(const char *path, const char *to,
+    void (*pace)(void *context, uint64_t bytes), void *context, char *error, size_t error_bytes);
 /* Brings the database of an earlier version to the present schema, in one transaction, after copying it
  * to `<path>.schema-<version>`. Does nothing to a present one, to none, and to a foreign one.
  * sqlite_store_open itself refuses older schemas, so that reading programs change nothing. */

@@ -92,6 +92,21 @@ static void threads_do_not_disturb_each_other(void **state)
     pthread_barrier_destroy(&together);
 }
 
+static void pieces_have_the_hash_of_the_whole(void **state)
+{
+    (void)state;
+    uint8_t bytes[1000], whole[HASH_SHA256_BYTES], pieces[HASH_SHA256_BYTES];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * 7);
+    hash_sha256(bytes, sizeof bytes, whole);
+    struct hash_stream *stream = hash_stream_open();
+    for (size_t at = 0; at < sizeof bytes; at += 125)
+        hash_stream_add(stream, bytes + at, 125);
+    hash_stream_add(stream, bytes, 0);
+    hash_stream_end(stream, pieces);
+    assert_memory_equal(pieces, whole, sizeof whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +114,7 @@ int main(void)
         cmocka_unit_test(hmac_gives_the_rfc_4231_vectors),
         cmocka_unit_test(a_key_of_one_block_is_used_as_it_is_and_one_byte_more_is_hashed),
         cmocka_unit_test(threads_do_not_disturb_each_other),
+        cmocka_unit_test(pieces_have_the_hash_of_the_whole),
     };
     return cmocka_run_group_tests_name("base/sha256", tests, NULL, NULL);
 }

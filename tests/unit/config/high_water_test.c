@@ -126,9 +126,13 @@ static void an_older_store_is_told_from_a_newer_one(void **state)
     assert_true(older);
     assert_string_equal(what, "orders up to 2 of 9, items up to 1 of 3");
     assert_int_equal(high_water_raise(&here->mark, here->place.store), STATUS_OK);
-    here->mark.position = 2;
+    look(here, &changed, &ahead); /* what the restore ends with */
+    high_water_reserve(&here->mark, true);
     assert_int_equal(high_water_compare(&here->mark, here->place.store, &older, what), STATUS_OK);
-    assert_false(older); /* the numbers are not given again */
+    assert_false(older);
+    assert_int_equal(reserved_of(&here->mark, "items"), 3); /* the numbers are not given again */
+    high_water_reserve(&here->mark, false);
+    assert_int_equal(reserved_of(&here->mark, "items"), 3); /* nor after a clean stop */
 }
 
 static void after_a_restore_no_reserved_number_is_given_again(void **state)

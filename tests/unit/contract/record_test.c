@@ -10,13 +10,15 @@
 #include <string.h>
 
 enum {
-    SAMPLES = 22,
+    SAMPLES = 24,
     PLAIN_SAMPLES = 11,
     SALE_OF_RETURNS = 17,
     SETTLE_LET_GO = 18,
     RECLAIM = 19,
     GIVE = 20,
-    TAKE = 21
+    TAKE = 21,
+    ARCHIVE = 22,
+    SKIP = 23
 };
 
 static void sample_settle(uint32_t which, struct command *command, struct outcome *outcome)
@@ -167,6 +169,19 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
         outcome->applied = RECLAIM_ROWS_MAX;
         outcome->number = UINT32_MAX;
         break;
+    case ARCHIVE:
+        command->type = COMMAND_ARCHIVE;
+        command->archive = (struct command_archive){
+            .sale = 7, .from = UINT32_MAX, .rows = RECLAIM_ROWS_MAX, .table = ARCHIVE_BUYERS
+        };
+        outcome->applied = RECLAIM_ROWS_MAX;
+        outcome->number = UINT32_MAX;
+        break;
+    case SKIP:
+        command->type = COMMAND_SKIP;
+        command->skip = (struct command_skip){ .to = UINT32_MAX };
+        outcome->applied = SKIP_NUMBERS_MAX;
+        break;
     case GIVE:
     case TAKE:
         sample_transfer(which, command, outcome);
@@ -203,7 +218,7 @@ static void the_sizes_are_those_of_the_format(void **state)
 {
     static const uint32_t sizes[SAMPLES] = { 58, 35, 82, 15, 19 + 8 * USERS_PER_COMMAND, 23, 24, 40,
         69 + 20 * WAITERS_PER_RETURN, 26, 22, 35 + 81, 82 + 17, 15 + 81,
-        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81, 47, 40, 34, 28, 28 };
+        19 + 8 * USERS_PER_COMMAND + 81, 23 + 81, 24 + 81, 47, 40, 34, 28, 28, 31, 18 };
     (void)state;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct command command;
