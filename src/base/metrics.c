@@ -13,9 +13,10 @@ static struct metric *registry[METRICS_MAX];
 static size_t registry_count;
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static _Atomic uint32_t entered;
+
 void metrics_thread_enter(void)
 {
-    static _Atomic uint32_t entered;
     static _Thread_local bool inside;
     if (inside)
         return;
@@ -24,6 +25,12 @@ void metrics_thread_enter(void)
      * be shared. */
     uint32_t slot = atomic_fetch_add_explicit(&entered, 1, memory_order_relaxed) + 1;
     metrics_slot = slot < METRICS_THREADS ? slot : METRICS_THREADS - 1;
+}
+
+uint32_t metrics_slots_used(void)
+{
+    const uint32_t used = atomic_load_explicit(&entered, memory_order_relaxed) + 1;
+    return used < METRICS_THREADS ? used : METRICS_THREADS;
 }
 
 static bool name_is_valid(const char *name)

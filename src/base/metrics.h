@@ -57,6 +57,7 @@ struct metric {
 
 extern _Thread_local uint32_t metrics_slot;
 void metrics_thread_enter(void);
+uint32_t metrics_slots_used(void); /* the slots after these are empty */
 /* Again is harmless. Two metrics of one name have one kind and different labels; the first one's
  * help counts. */
 void metrics_register(struct metric *metric);

@@ -325,7 +325,7 @@ static bool wish_obey(struct edge *edge)
 
 static void time_read(struct edge *edge)
 {
-    edge->now_ms = clock_now_ms();
+    edge->now_ms = clock_now_both(&edge->turn_ns);
     edge->now = (uint32_t)edge->now_ms;
     http_date_turn(edge->now_ms);
 }
@@ -389,11 +389,25 @@ static struct connection *waiting_find(struct edge *edge, uint64_t token, struct
     return connection;
 }
 
+uint64_t edge_turn_us(const struct edge *edge)
+{
+    return (clock_boot_ns() - edge->turn_ns) / 1000;
+}
+
+static inline void reply_timed(struct edge *edge, const struct reply *reply)
+{
+    if (__builtin_expect(reply->timed != EDGE_NOT_TIMED, 0))
+        edge->handler.timed(edge->handler.self, reply->timed, (clock_boot_ns() - reply->since_ns) / 1000);
+}
+
 void edge_complete(struct edge *edge, uint64_t token, const struct edge_answer *answer)
 {
     struct reply *reply;
     struct connection *connection = waiting_find(edge, token, &reply);
-    if (connection == NULL || quick_answer(edge, connection, answer))
+    if (connection == NULL)
+        return;
+    reply_timed(edge, reply);
+    if (quick_answer(edge, connection, answer))
         return;
     reply->state = REPLY_ANSWERED;
     reply->answer = *answer;
@@ -406,6 +420,7 @@ void edge_complete_bytes(struct edge *edge, uint64_t token, struct span response
     struct connection *connection = waiting_find(edge, token, &reply);
     if (connection == NULL)
         return;
+    reply_timed(edge, reply);
     bool is_next = reply == connection_oldest(connection) && edge->serving != connection
         && !reply->head_only && connection->out.data == NULL && connection->body.size == 0;
     if (is_next) {

@@ -36,6 +36,7 @@
 #include "gateway/repeat.h"
 #include "gateway/reply.h"
 #include "gateway/request_shape.h"
+#include "gateway/request_times.h"
 #include "gateway/routes_state.h"
 #include "gateway/settings.h"
 #include "gateway/waiting_room.h"
@@ -113,6 +114,8 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     if (reason != DOOR_GO) {
         reply->answer = answer_from_door(&result);
         reply->answer.flags = flags;
+        if (__builtin_expect(--routes->sample_in == 0, 0))
+            purchase_sample(routes);
         if (__builtin_expect(result.repeat && !intent, 0))
             return repeat_ask(routes, token, item, &result, reply);
         return EDGE_ANSWERED;
@@ -339,14 +342,16 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
         return purchase(routes, request, token, closing, chinese ? cors | ANSWER_CHINESE : cors,
             item, intent, out, reply);
     struct exchange exchange = { routes, request, { token, cors, closing, chinese }, out, reply, false };
+    struct http_request as_get;
     if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
-        struct http_request as_get = *request;
+        as_get = *request;
         as_get.method = HTTP_GET;
         exchange.request = &as_get;
         exchange.head_only = true;
-        return route_slow(&exchange);
     }
-    return route_slow(&exchange);
+    const enum edge_verdict verdict = route_slow(&exchange);
+    request_timed(routes, request, verdict, reply);
+    return verdict;
 }
 
 static void routes_render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
@@ -433,6 +438,7 @@ struct edge_handler routes_handler(struct routes *routes)
         .render = routes_render,
         .ready = reply_ready,
         .refuse = routes_refuse,
+        .timed = request_time_note,
         .message = routes_message,
         .gone = routes_gone };
 }
@@ -462,6 +468,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     routes->admin = key_ring_now(shared->key_ring);
     routes->watch = shared->watches[index];
     routes->meters = shared->meters;
+    routes->sample_in = 1;
     funnel_keys_turn(&routes->keys, clock_now_ms());
     uint64_t seed;
     random_secret(&seed, sizeof seed);

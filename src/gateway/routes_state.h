@@ -41,6 +41,7 @@ struct routes {
     struct watch *watch;             /* NULL: no rule wants to know */
     struct sale_meters *meters;
     struct purchase_probe probe;
+    uint32_t sample_in; /* so many purchases that the door answers, and one is timed (request_times.h) */
 };
 
 #endif
