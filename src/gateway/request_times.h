@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/request_times.h: how long requests take, by route: from the beginning of the turn in which the edge
- * read them until their answer is written. Every request is timed but purchases, whose path must stay short: of
- * those that the door answers one in PURCHASES_PER_SAMPLE is, and of those that reach the inventory one at a
- * time (purchase_probe.h).
+ * read them until their answer is written. Every request is timed but purchases, whose path must stay short:
+ * of those that the door answers one in PURCHASES_PER_SAMPLE is, and of those that reach the inventory one at
+ * a time (purchase_probe.h).
  * Thread: the edge's own. */
 #ifndef STAMPEDE_GATEWAY_REQUEST_TIMES_H
 #define STAMPEDE_GATEWAY_REQUEST_TIMES_H
@@ -45,7 +45,7 @@ enum request_route {
 };
 
 enum request_route request_route_of(const struct http_request *request);
-/* A request that is no purchase was handled: notes its time, or has the edge note it when its answer comes. */
+/* A request that is no purchase was handled: notes its time, or has the edge note it with its answer. */
 void request_timed(struct routes *routes, const struct http_request *request,
     enum edge_verdict verdict, struct edge_reply *reply);
 void request_time_note(void *self, uint8_t route, uint64_t us); /* edge_handler.timed */

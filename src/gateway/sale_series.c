@@ -9,7 +9,8 @@
 
 #include <inttypes.h>
 
-/* What purchases of a sale came to, in few words: stampede_door_total and stampede_purchases_total have all. */
+/* What purchases of a sale came to, in few words; stampede_door_total and stampede_purchases_total have
+ * all of them. */
 enum outcome_class {
     CLASS_WON,
     CLASS_SOLD_OUT,
@@ -19,7 +20,8 @@ enum outcome_class {
     CLASSES,
     CLASS_NONE
 };
-static const char *const class_names[CLASSES] = { "won", "sold-out", "too-fast", "closed", "refused" };
+static const char *const class_names[] = { "won", "sold-out", "too-fast", "closed", "refused" };
+static_assert(sizeof class_names / sizeof *class_names == CLASSES, "a name for each");
 
 static enum outcome_class door_class(enum door_reason reason)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/sale_series.h: what /metrics says of single sales and items. Bounded, however many there are: only
- * sales that are listed and not over, SERIES_SALES of them and SERIES_ITEMS of their items; the others are one
- * series, "other". Rendered from the catalog, the board and the sale meters when somebody asks: counting costs
- * a purchase nothing more.
+ * sales that are listed and not over, SERIES_SALES of them and SERIES_ITEMS of their items; the others are
+ * one series, "other". Rendered from the catalog, the board and the sale meters when somebody asks: counting
+ * costs a purchase nothing more.
  * Thread: the edge's own. */
 #ifndef STAMPEDE_GATEWAY_SALE_SERIES_H
 #define STAMPEDE_GATEWAY_SALE_SERIES_H

@@ -310,15 +310,24 @@ static void webhooks_close(void *self)
     webhooks->on = false;
 }
 
-static enum status secret_read(struct webhooks *webhooks, const char *path)
+enum status webhook_endpoint_open(
+    struct webhook_endpoint *endpoint, const struct webhook_settings *settings, char *error)
 {
     char secret[2 * WEBHOOK_SECRET_MAX];
     size_t size = 0;
-    enum status status = secret_file_read(path, secret, sizeof secret, &size);
+    enum status status = secret_file_read(settings->secret_file, secret, sizeof secret, &size);
     if (status == STATUS_OK)
-        status = webhook_secret_set(&webhooks->endpoint, span_of(secret, size));
+        status = webhook_secret_set(endpoint, span_of(secret, size));
     explicit_bzero(secret, sizeof secret);
-    return status;
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR,
+            "%ssecret_file must be readable and hold whsec_ with base64, or %d to %d other bytes",
+            settings->section, WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
+        return STATUS_BAD_INPUT;
+    }
+    snprintf(endpoint->url, sizeof endpoint->url, "%s", settings->url);
+    endpoint->allow_private = settings->allow_private;
+    return STATUS_OK;
 }
 
 enum status webhooks_open(struct webhooks **out, struct arena *arena,
@@ -334,15 +343,13 @@ enum status webhooks_open(struct webhooks **out, struct arena *arena,
     outgoing_calls_listen(with->calls, CALL_WEBHOOKS, call_answered, webhooks);
     if (config->webhook_url[0] == '\0')
         return STATUS_OK;
-    if (secret_read(webhooks, config->webhook_secret_file) != STATUS_OK) {
-        snprintf(error, CONFIG_ERROR,
-            "webhook.secret_file must be readable and hold whsec_ with base64, "
-            "or %d to %d other bytes",
-            WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
-        return STATUS_BAD_INPUT;
-    }
-    snprintf(webhooks->endpoint.url, sizeof webhooks->endpoint.url, "%s", config->webhook_url);
-    webhooks->endpoint.allow_private = config->webhook_allow_private;
+    const struct webhook_settings settings = { .section = "webhook.",
+        .url = config->webhook_url,
+        .secret_file = config->webhook_secret_file,
+        .allow_private = config->webhook_allow_private };
+    const enum status status = webhook_endpoint_open(&webhooks->endpoint, &settings, error);
+    if (status != STATUS_OK)
+        return status;
     random_seed(&webhooks->random, clock_monotonic_ns());
     outbox_of(webhooks)->turn_on(with->store);
     webhooks->on = true;

@@ -9,6 +9,7 @@
 #include "contract/inventory.h"
 #include "funnel/door.h"
 #include "worker/alarm_checks.h"
+#include "worker/alarm_messages.h"
 #include "worker/anomaly_findings.h"
 #include "worker/ban_list.h"
 #include "worker/buyer_lists.h"
@@ -37,6 +38,7 @@
 #include "worker/schedule.h"
 #include "worker/shared_changes.h"
 #include "worker/store_readers.h"
+#include "worker/trend_checks.h"
 #include "worker/unpaid_orders.h"
 #include "worker/view_readers.h"
 #include "worker/webhooks.h"
@@ -250,6 +252,10 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .tokens = config->tokens,
             .connections_max = config->edges * config->config->connections_max },
         &worker->tasks[TASK_CROWD]);
+    trend_checks_open(arena,
+        &(struct trend_checks_config){
+            .config = config->config, .board = config->inventory->board, .catalog = config->catalog },
+        &worker->tasks[TASK_TRENDS]);
     worker->tasks[TASK_BUYERS] = buyer_lists_task(config->store);
     reclaim_open(arena,
         &(struct reclaim_config){ .errands = worker->errands,
@@ -333,12 +339,15 @@ static enum status tasks_open(
         return status;
     }
     sale_tasks_open(worker, config);
-    return webhooks_open(&worker->webhooks, arena,
-        &(struct webhooks_config){ .config = config->config,
-            .store = config->store,
-            .views = &worker->views,
-            .calls = worker->calls },
-        &worker->tasks[TASK_WEBHOOKS], error);
+    status = alarm_messages_open(
+        arena, config->config, worker->calls, &worker->tasks[TASK_MESSAGES], error);
+    return status != STATUS_OK ? status
+                               : webhooks_open(&worker->webhooks, arena,
+                                   &(struct webhooks_config){ .config = config->config,
+                                       .store = config->store,
+                                       .views = &worker->views,
+                                       .calls = worker->calls },
+                                   &worker->tasks[TASK_WEBHOOKS], error);
 }
 
 static size_t worker_bytes(const struct worker_config *config)

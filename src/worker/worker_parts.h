@@ -66,6 +66,8 @@ enum worker_task {
     TASK_ALARMS,
     TASK_BOUNDS,
     TASK_CROWD,
+    TASK_TRENDS,
+    TASK_MESSAGES, /* alarms that are to be told */
     TASK_RECLAIM,
     TASK_BUYERS,
     TASK_RECONCILE,
