@@ -557,11 +557,25 @@ check-format:
 
 # ---- the rest ----------------------------------------------------------------------------------------
 
-.PHONY: install install-units clean help
-install: ## the server and its systemd units, under DESTDIR and PREFIX
+.PHONY: install install-files install-units package-texts deb clean help
+install: ## the server, its systemd units, manual pages and completion, under DESTDIR and PREFIX
 	@$(MAKE) BUILD=release all
+	@$(MAKE) install-files
+
+install-files: package-texts install-units # of a server that is built
 	install -D -m 755 $(BUILD_ROOT)/release/stampede $(DESTDIR)$(PREFIX)/bin/stampede
-	@$(MAKE) install-units
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(PACKAGE)/stampede.1
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(PACKAGE)/stampede.ini.5
+	install -D -m 644 $(PACKAGE)/stampede.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/stampede
+
+# Manual pages, completion and a file with every setting, from the program's own help and docs/configuration.md.
+PACKAGE := $(BUILD_ROOT)/release/package
+package-texts:
+	python3 tools/package_texts.py $(BUILD_ROOT)/release/stampede $(PACKAGE)
+
+deb: ## a Debian package of what is committed, in build/deb/
+	@tools/setup build package
+	@tools/deb $(BUILD_ROOT)/deb
 
 # One unit for one machine, and one for each role of several machines, all of one file.
 UNIT_FOLDER = $(DESTDIR)$(PREFIX)/lib/systemd/system

@@ -20,7 +20,8 @@ void thread_join(struct thread *thread); /* accepts one that was never started *
 
 /* Which threads let others run first when there are fewer cores than threads with work. */
 enum thread_rank {
-    THREAD_BACKGROUND, /* lets those that sell go first; they have no rank of their own */
+    THREAD_SHOWS,      /* lets those that sell go first; they have no rank of their own */
+    THREAD_BACKGROUND, /* the same, and waits at once when one that sells or shows wakes up */
     THREAD_LAST,       /* seconds or minutes: nobody buys less because of it */
 };
 void thread_rank_set(enum thread_rank rank); /* of the calling thread; a warning in the log if it can't be */

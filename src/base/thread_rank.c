@@ -1,16 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/thread_rank.c: who runs first (base/thread.h). Shorter turns for those that sell (sched_setattr) were
- * tried, and gave nothing: docs/performance.md#stalls. */
+/* base/thread_rank.c: which threads let others run first (base/thread.h).
+ *
+ * A nice value says how much of a core a thread gets, not when. Since Linux 6.12 a thread that runs keeps
+ * the core until its turn is over, 1 to 3 ms, even if one with a better nice value wakes up; unless that one
+ * asks for shorter turns. So threads in the background ask for longer turns (sched_setattr), and those that
+ * sell don't wait for them: docs/performance.md#views-beside-operators. An older kernel has no such rule, and
+ * ignores the wish. */
 #include "base/log.h"
 #include "base/thread.h"
 
+#include <assert.h>
+#include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* Of sched_setattr(2), which the C library does not have. */
+struct kernel_attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t turn_ns, deadline_ns, period_ns;
+};
+static_assert(sizeof(struct kernel_attributes) == 48, "as the kernel has it");
 
 void thread_rank_set(enum thread_rank rank)
 {
-    static const int least[] = { [THREAD_BACKGROUND] = 10, [THREAD_LAST] = 19 };
+    static const struct {
+        int nice;         /* at least */
+        uint64_t turn_ns; /* 0: the kernel's own */
+    } ranks[] = {
+        [THREAD_SHOWS] = { 10, 0 },
+        [THREAD_BACKGROUND] = { 10, 10 * 1000 * 1000 },
+        [THREAD_LAST] = { 19, 20 * 1000 * 1000 },
+    };
     const int given = getpriority(PRIO_PROCESS, (id_t)gettid()); /* whoever starts the program may set it */
-    if (given < least[rank] && setpriority(PRIO_PROCESS, (id_t)gettid(), least[rank]) != 0)
+    const struct kernel_attributes attributes = {
+        .size = sizeof attributes,
+        .policy = SCHED_OTHER,
+        .nice = given > ranks[rank].nice ? given : ranks[rank].nice,
+        .turn_ns = ranks[rank].turn_ns,
+    };
+    if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0
+        && setpriority(PRIO_PROCESS, (id_t)gettid(), attributes.nice) != 0)
         log_warn("thread", "the priority can't be set: %m");
 }

@@ -137,7 +137,7 @@ static void reader_run(void *context)
 {
     struct reader *reader = context;
     metrics_thread_enter();
-    thread_rank_set(THREAD_BACKGROUND);
+    thread_rank_set(THREAD_SHOWS);
     while (!atomic_load(&reader->readers->stop)) {
         batch_take(reader);
         if (reader->count > 0)
