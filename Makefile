@@ -390,7 +390,7 @@ unit: ## units and seams of one BUILD (debug); ONLY=text picks by name, FOLDERS=
 PICKED = $(foreach source,$(if $(filter tsan,$(BUILD)),$(TSAN_SOURCES),$(UNIT_SOURCES) $(SEAM_SOURCES)),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim differential mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth check-cluster bench bench-growth bench-pairs cov
+.PHONY: sim differential mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth check-policy check-cluster bench bench-growth bench-pairs cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite', '--store both', '--store server:URL', '--world cluster' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
@@ -471,6 +471,11 @@ check-rooms: ## the bars of the layout, one line each
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=sim sims
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_rooms.py $(ROOMS_ARGS)
+
+check-policy: ## the bars of merchant policy and operation, one line each
+	@tools/setup build test
+	@$(MAKE) BUILD=release server
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_policy.py $(POLICY_ARGS)
 
 check-growth: ## the bars of growth and speed, one line each, and a list of those that are missed
 	@tools/setup build test bench

@@ -105,8 +105,9 @@ static void amount_look(struct trend_checks *checks, uint64_t now_ms)
     const uint64_t now = counted("stampede_payment_news_total", " amount ");
     if (now != checks->amounts) {
         checks->amount_ms = now_ms;
-        alarm_raise(ALARM_PAYMENT_MISMATCH,
-            now_ms, "providers told of %llu payments with another amount or currency than their order: see the log",
+        alarm_raise(ALARM_PAYMENT_MISMATCH, now_ms,
+            "providers told of %llu payments with another amount or currency than their order has: "
+            "see the log",
             (unsigned long long)now);
     } else if (now_ms >= checks->amount_ms + checks->config.config->alarms_calm_ms) {
         alarm_clear(ALARM_PAYMENT_MISMATCH);

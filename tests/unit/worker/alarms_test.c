@@ -31,8 +31,9 @@ static void an_alarm_is_up_from_its_first_raise_to_its_clear(void **unused)
     alarm_clear(ALARM_RECONCILE);
     assert_false(alarm_is_up(ALARM_RECONCILE));
     all_in(bytes, sizeof bytes);
-    assert_non_null(strstr(
-        bytes, "{\"name\":\"reconcile\",\"up\":false,\"since_ms\":0,\"detail\":\"\",\"last_since_ms\":5,\"last_end_ms\":"));
+    assert_non_null(strstr(bytes,
+        "{\"name\":\"reconcile\",\"up\":false,\"since_ms\":0,\"detail\":\"\","
+        "\"last_since_ms\":5,\"last_end_ms\":"));
 }
 
 static void a_long_detail_is_cut_and_every_alarm_has_a_name(void **unused)
