@@ -10,7 +10,6 @@
 #include "base/metrics.h"
 #include "config/test_mode.h"
 #include "contract/inventory.h"
-#include "edge/http_reply.h"
 #include "edge/static_files.h"
 #include "funnel/anomaly/watch.h"
 #include "funnel/limits.h"
@@ -326,6 +325,24 @@ static uint32_t routes_body_max(void *self, const struct http_request *request)
     return route.body_max != 0 ? route.body_max : JOB_BODY_SMALL;
 }
 
+/* Out of line: a purchase does not pay for its stack. */
+static __attribute__((noinline)) enum edge_verdict other_request(struct routes *routes,
+    const struct http_request *request, const struct reply_to *to, struct text *out,
+    struct edge_reply *reply)
+{
+    struct exchange exchange = { routes, request, *to, out, reply, false };
+    struct http_request as_get;
+    if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
+        as_get = *request;
+        as_get.method = HTTP_GET;
+        exchange.request = &as_get;
+        exchange.head_only = true;
+    }
+    const enum edge_verdict verdict = route_slow(&exchange);
+    request_timed(routes, request, verdict, reply);
+    return verdict;
+}
+
 static enum edge_verdict routes_request(void *self, const struct http_request *request,
     uint64_t token, bool closing, struct text *out, struct edge_reply *reply)
 {
@@ -341,17 +358,8 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
             1))
         return purchase(routes, request, token, closing, chinese ? cors | ANSWER_CHINESE : cors,
             item, intent, out, reply);
-    struct exchange exchange = { routes, request, { token, cors, closing, chinese }, out, reply, false };
-    struct http_request as_get;
-    if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
-        as_get = *request;
-        as_get.method = HTTP_GET;
-        exchange.request = &as_get;
-        exchange.head_only = true;
-    }
-    const enum edge_verdict verdict = route_slow(&exchange);
-    request_timed(routes, request, verdict, reply);
-    return verdict;
+    const struct reply_to to = { token, cors, closing, chinese };
+    return other_request(routes, request, &to, out, reply);
 }
 
 static void routes_render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
@@ -361,28 +369,6 @@ static void routes_render(void *self, const struct edge_answer *answer, bool clo
         answer_render(answer, &routes->keys, SPAN_NONE, closing, out);
     else
         reply_render(routes, answer, closing, out);
-}
-
-/* Writes a refusal of the edge itself. The reader's language is not known yet. */
-static void routes_refuse(void *self, int status, const char *why, struct text *out)
-{
-    char bytes[512], line[32];
-    struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
-    if (status == 429 || status == 503 || status == 504) { /* too many connections, no answer: passes */
-        text_format(&head, "Retry-After: %u\r\n", retry_after_s(self));
-        problem_reply(out,
-            status == 429       ? PROBLEM_TOO_FAST
-                : status == 503 ? PROBLEM_UNAVAILABLE
-                                : PROBLEM_OUTCOME_UNKNOWN,
-            why, SPAN_NONE, text_span(&head), true);
-        return;
-    }
-    text_literal(&body, "{\"type\":\"/problems/malformed-request\",\"title\":");
-    text_json(&body, span_from_string(http_reason(status)));
-    text_format(&body, ",\"status\":%d,\"detail\":", status);
-    text_json(&body, span_from_string(why));
-    text_literal(&body, "}");
-    http_reply(out, status, SPAN("application/problem+json"), SPAN_NONE, text_span(&body), true);
 }
 
 void routes_collect(struct routes *routes)
@@ -437,7 +423,7 @@ struct edge_handler routes_handler(struct routes *routes)
         .request = routes_request,
         .render = routes_render,
         .ready = reply_ready,
-        .refuse = routes_refuse,
+        .refuse = reply_refuse,
         .timed = request_time_note,
         .message = routes_message,
         .gone = routes_gone };
