@@ -159,6 +159,10 @@ struct config {
     char alarms_webhook_url[CONFIG_LIST]; /* empty: nobody */
     char alarms_webhook_secret_file[CONFIG_TEXT];
     bool alarms_webhook_allow_private;
+    /* [trace] */
+    uint64_t trace_sample;            /* one purchase in so many; 0: none by itself */
+    char trace_endpoint[CONFIG_LIST]; /* empty: none is followed */
+    bool trace_allow_private;
     /* [webhook] */
     char webhook_url[CONFIG_LIST]; /* empty: the shop is not told */
     char webhook_secret_file[CONFIG_TEXT];

@@ -253,6 +253,14 @@ static const char *alarms_wrong(const struct config *config)
         "alarms.webhook_url must be an address without spaces; write other characters as %XX");
 }
 
+static const char *trace_wrong(const struct config *config)
+{
+    if (strchr(config->trace_endpoint, '@') != NULL)
+        return "trace.endpoint must not contain a user name or password";
+    return url_wrong(config->trace_endpoint, "", "trace.endpoint must start with https:// or http://",
+        "trace.endpoint must be an address without spaces; write other characters as %XX");
+}
+
 /* The server appends paths to this address, and signatures cover the result. */
 static const char *public_url_wrong(const struct config *config)
 {
@@ -354,8 +362,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     static const char *(*const rules[])(const struct config *) = { data_wrong, log_level_wrong,
         log_format_wrong, refund_wrong, store_wrong, cluster_wrong, session_wrong, webhook_wrong,
-        alarms_wrong, public_url_wrong, test_mode_wrong, proxy_wrong, watch_wrong, pictures_wrong,
-        login_url_wrong, export_wrong, outside_wrong };
+        alarms_wrong, trace_wrong, public_url_wrong, test_mode_wrong, proxy_wrong, watch_wrong,
+        pictures_wrong, login_url_wrong, export_wrong, outside_wrong };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
         if (wrong == NULL)

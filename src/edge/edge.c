@@ -389,6 +389,11 @@ static struct connection *waiting_find(struct edge *edge, uint64_t token, struct
     return connection;
 }
 
+bool edge_is_forwarded(const struct edge *edge, const struct http_request *request)
+{
+    return request->client == &edge->client;
+}
+
 uint64_t edge_turn_us(const struct edge *edge)
 {
     return (clock_boot_ns() - edge->turn_ns) / 1000;

@@ -162,6 +162,8 @@ static inline uint32_t edge_socket_slot(uint64_t socket) /* below connections_ma
 }
 bool edge_socket_send(struct edge *edge, uint64_t socket, struct span frame); /* false: not taken */
 void edge_socket_close(struct edge *edge, uint64_t socket, int code, const char *reason);
+/* Whether the request that is being handled came by a trusted proxy. */
+bool edge_is_forwarded(const struct edge *edge, const struct http_request *request);
 uint64_t edge_now_ms(const struct edge *edge);  /* server time at the start of this turn */
 uint64_t edge_turn_us(const struct edge *edge); /* since the start of this turn; reads the clock */
 bool edge_token_alive(const struct edge *edge, uint64_t token);

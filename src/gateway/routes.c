@@ -148,6 +148,8 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
         __builtin_expect(routes->door.shared, 0) && door_asks(&routes->door, &result, &wish->door);
     wish->window_ms = 0;
     purchase_probe_begin(&routes->probe, slot->tag);
+    if (__builtin_expect(routes->shared.traces != NULL, 0))
+        purchase_trace_begin(routes, request, wish, slot->tag);
     routes->port->ops->commit(routes->port);
     return EDGE_DEFERRED;
 }
@@ -381,6 +383,8 @@ void routes_collect(struct routes *routes)
         }
         answer_count(routes, answer->outcome.item, answer->outcome.answer);
         purchase_probe_end(&routes->probe, answer->tag);
+        if (__builtin_expect(routes->traced.count > 0, 0))
+            purchase_trace_answered(routes, answer);
         struct edge_answer told = answer_from_outcome(&answer->outcome);
         told.flags = (uint8_t)(answer->tag >> TAG_FLAGS_SHIFT);
         edge_complete(routes->edge, answer->tag & TAG_TOKEN, &told);

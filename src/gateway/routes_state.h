@@ -13,6 +13,7 @@
 #include "funnel/keys.h"
 #include "gateway/job_shares.h"
 #include "gateway/purchase_probe.h"
+#include "gateway/purchase_trace.h"
 #include "gateway/routes.h"
 
 struct admin_keys;
@@ -41,6 +42,7 @@ struct routes {
     struct watch *watch;             /* NULL: no rule wants to know */
     struct sale_meters *meters;
     struct purchase_probe probe;
+    struct traced traced;
     uint32_t sample_in; /* so many purchases that the door answers, and one is timed (request_times.h) */
 };
 

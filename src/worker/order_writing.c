@@ -16,6 +16,7 @@
 #include "worker/order_news.h"
 #include "worker/selling_rest.h"
 #include "worker/task.h"
+#include "worker/trace_export.h"
 #include "worker/unpaid_orders.h"
 #include "worker/written_news.h"
 
@@ -262,8 +263,9 @@ static void changed(void *context, ticket_number ticket, user_id user)
 
 static void wrote(void *context, const struct queue_record *record)
 {
+    const struct order_writing *writing = context;
     const uint64_t now_ms = clock_now_ms(), then_ms = record->command.time_ms;
-    (void)context;
+    trace_wrote(writing->config.traces, record);
     histogram_note(&order_times, now_ms > then_ms ? (now_ms - then_ms) * 1000 : 0);
 }
 

@@ -18,6 +18,7 @@
 #include "worker/order_views.h"
 #include "worker/outgoing_calls.h"
 #include "worker/task.h"
+#include "worker/trace_export.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +42,8 @@ GAUGE(open_count, "stampede_webhooks_open", "Messages that the shop has not acce
 struct webhook_flight {
     uint64_t id; /* of the event; 0: a free place */
     uint32_t tries;
-    bool answered; /* its result is to be written */
+    bool answered;                /* its result is to be written */
+    struct purchase_trace *trace; /* NULL: it is not followed */
     struct outbox_result result;
 };
 
@@ -133,12 +135,13 @@ static struct webhook_flight *flight_find(struct webhooks *webhooks, uint64_t id
     return NULL;
 }
 
-static void flight_add(struct webhooks *webhooks, const struct outbox_event *event)
+static struct webhook_flight *flight_add(struct webhooks *webhooks, const struct outbox_event *event)
 {
     struct webhook_flight *flight = flight_find(webhooks, 0);
     invariant(flight != NULL);
     *flight = (struct webhook_flight){ .id = event->id, .tries = event->tries };
     webhooks->flight_count++;
+    return flight;
 }
 
 /* False: not now. */
@@ -157,7 +160,7 @@ static bool event_send(struct webhooks *webhooks, const struct outbox_event *eve
     }
     webhook_event_id(webhooks->config.views->keys, event->ticket, event->version, id);
     webhook_request(&webhooks->endpoint, id, clock_wall_ms() / 1000, call);
-    flight_add(webhooks, event);
+    flight_add(webhooks, event)->trace = trace_tell(webhooks->config.traces, event->ticket, call);
     outgoing_call_send(webhooks->config.calls, CALL_WEBHOOKS, event->id, call);
     return true;
 }
@@ -227,6 +230,7 @@ static void call_answered(void *self, uint64_t id, const struct outgoing_call *c
     const bool answered = call->result == OUTGOING_ANSWERED;
     uint64_t delay_ms = 0;
     flight->answered = true;
+    trace_told(flight->trace, call);
     webhooks->answered_count++;
     task_wake(webhooks->task);
     *result = (struct outbox_result){

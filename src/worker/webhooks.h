@@ -29,6 +29,7 @@ struct webhooks_config {
     struct order_store *store;
     const struct order_views *views;
     struct outgoing_calls *calls;
+    struct purchase_traces *traces; /* NULL: none is followed */
 };
 /* `error`: CONFIG_ERROR bytes. */
 MUST_CHECK enum status webhooks_open(struct webhooks **webhooks, struct arena *arena,

@@ -38,6 +38,7 @@
 #include "worker/schedule.h"
 #include "worker/shared_changes.h"
 #include "worker/store_readers.h"
+#include "worker/trace_export.h"
 #include "worker/trend_checks.h"
 #include "worker/unpaid_orders.h"
 #include "worker/view_readers.h"
@@ -216,6 +217,7 @@ static enum status order_tasks_open(struct worker *worker, const struct worker_c
             .lag_max = config->config->lag_max,
             .beside = config->orders_beside,
             .alarms = worker->alarms,
+            .traces = worker->traces,
             .unpaid = worker->unpaid },
         &worker->tasks[TASK_ORDERS]);
 }
@@ -331,6 +333,8 @@ static enum status tasks_open(
             status_name(status));
         return status;
     }
+    worker->traces =
+        trace_export_open(arena, config->config, worker->calls, &worker->tasks[TASK_TRACES]);
     gateway_tasks_open(worker, config);
     money_tasks_open(worker, config);
     status = order_tasks_open(worker, config);
@@ -346,7 +350,8 @@ static enum status tasks_open(
                                    &(struct webhooks_config){ .config = config->config,
                                        .store = config->store,
                                        .views = &worker->views,
-                                       .calls = worker->calls },
+                                       .calls = worker->calls,
+                                       .traces = worker->traces },
                                    &worker->tasks[TASK_WEBHOOKS], error);
 }
 
@@ -436,6 +441,11 @@ struct courier *worker_courier(struct worker *worker)
 struct watch *const *worker_edge_watches(struct worker *worker)
 {
     return anomaly_findings_watches(worker->findings);
+}
+
+struct purchase_traces *worker_purchase_traces(struct worker *worker)
+{
+    return worker->traces;
 }
 
 struct sale_meters *worker_sale_meters(struct worker *worker)
