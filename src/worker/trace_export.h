@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/trace_export.h: sends purchases that were followed (api/purchase_traces.h) to a collector, as OTLP
- * over HTTP in JSON (trace.endpoint). A trace is sent once, when its last part is there or TRACE_PATIENCE_MS are
- * over; a call that fails is counted and not repeated.
+ * over HTTP in JSON (trace.endpoint). A trace is sent once, when its last part is there or
+ * TRACE_PATIENCE_MS are over; a call that fails is counted and not repeated.
  * Thread: the worker's, but trace_wrote: the one that writes orders. */
 #ifndef STAMPEDE_WORKER_TRACE_EXPORT_H
 #define STAMPEDE_WORKER_TRACE_EXPORT_H
