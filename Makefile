@@ -390,7 +390,7 @@ unit: ## units and seams of one BUILD (debug); ONLY=text picks by name, FOLDERS=
 PICKED = $(foreach source,$(if $(filter tsan,$(BUILD)),$(TSAN_SOURCES),$(UNIT_SOURCES) $(SEAM_SOURCES)),$(if $(or $(if $(ONLY),,all),\
     $(findstring $(ONLY),$(source))),$(source)))
 
-.PHONY: sim differential mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth check-policy check-cluster bench bench-growth bench-pairs cov
+.PHONY: sim differential mutate torture fuzz check-spine check-orders check-funnel check-mend check-rooms check-pages screens check-growth check-cluster check-policy headline bench bench-growth bench-pairs cov
 sim: ## simulated sales: SEEDS=1000, SIM_ARGS='--store sqlite', '--store both', '--store server:URL', '--world cluster' or '--seed N'
 	@tools/setup build test
 	+@$(SUBMAKE) BUILD=sim sims
@@ -472,16 +472,23 @@ check-rooms: ## the bars of the layout, one line each
 	+@$(SUBMAKE) BUILD=sim sims
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_rooms.py $(ROOMS_ARGS)
 
-check-policy: ## the bars of merchant policy and operation, one line each
-	@tools/setup build test
-	@$(MAKE) BUILD=release server
-	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_policy.py $(POLICY_ARGS)
-
 check-growth: ## the bars of growth and speed, one line each, and a list of those that are missed
 	@tools/setup build test bench
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_growth.py $(GROWTH_ARGS)
+
+check-policy: ## the bars of merchant policy and operation, one line each (POLICY_ARGS='--bars 4')
+	@tools/setup build test bench
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release benches
+	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_policy.py $(POLICY_ARGS)
+
+headline: ## 100,000 connections beside the first source document's figures; HEADLINE_ARGS=--write puts them into docs/performance.md
+	@tools/setup build bench
+	@$(MAKE) BUILD=release all
+	+@$(SUBMAKE) BUILD=release benches
+	python3 bench/headline.py --binary $(BUILD_ROOT)/release/stampede --load $(BUILD_ROOT)/release/bench/load $(HEADLINE_ARGS)
 
 bench-growth: ## what each operation costs as a data folder grows; long: GROWTH_SIZES=10000,100000,1000000,4000000
 	@tools/setup build test bench

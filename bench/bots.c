@@ -178,7 +178,7 @@ static void request_send(struct bots *bots, struct connection *connection, uint6
     connection->busy = true;
     bots->in_flight++;
     group->sent++;
-    histogram_add(&group->late, now > due_ns ? now - due_ns : 0);
+    latency_add(&group->late, now > due_ns ? now - due_ns : 0);
     connection_flush(bots, connection);
 }
 
@@ -316,7 +316,7 @@ static void reply_take(
     const size_t word_chars = reply_word(reply, &word);
     group_outcome(group, reply->status, word, word_chars);
     group->answered++;
-    histogram_add(&group->latency, now > connection->due_ns ? now - connection->due_ns : 0);
+    latency_add(&group->latency, now > connection->due_ns ? now - connection->due_ns : 0);
     connection->busy = false;
     bots->in_flight--;
     const bool again =
@@ -485,9 +485,9 @@ static void report(const struct bots *bots)
             i > 0 ? "," : "", group->name, group->sent, group->answered, group->lost, group->reopened);
         printf(
             ",\"p50_us\":%.1f,\"p99_us\":%.1f,\"max_us\":%.1f,\"late_p99_us\":%.1f,\"answers\":{",
-            us(histogram_quantile_ns(&group->latency, 500)),
-            us(histogram_quantile_ns(&group->latency, 990)), us(group->latency.max_ns),
-            us(histogram_quantile_ns(&group->late, 990)));
+            us(latency_quantile_ns(&group->latency, 500)),
+            us(latency_quantile_ns(&group->latency, 990)), us(group->latency.max_ns),
+            us(latency_quantile_ns(&group->late, 990)));
         for (uint32_t k = 0; k < group->outcome_count; k++)
             printf("%s\"%s\":%" PRIu64, k > 0 ? "," : "", group->outcomes[k].name,
                 group->outcomes[k].count);

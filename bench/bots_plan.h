@@ -16,7 +16,7 @@
 #ifndef BENCH_BOTS_PLAN_H
 #define BENCH_BOTS_PLAN_H
 
-#include "histogram.h"
+#include "base/latency.h"
 #include "source.h"
 
 #include <arpa/inet.h>
@@ -68,7 +68,7 @@ struct group {
     uint64_t sent, answered, lost, reopened;
     struct outcome outcomes[BOTS_OUTCOMES_MAX];
     uint32_t outcome_count;
-    struct histogram latency, late;
+    struct latency latency, late;
 };
 
 static inline bool group_slow(const struct group *group)

@@ -12,7 +12,7 @@
  * Replies count from the end of the warm-up to the end of the run; what is still in flight then is
  * awaited (bounded) but not counted, so that --outcomes knows every answer.
  * One line of JSON goes to standard output. Connects to 127.0.0.1 only; every run is bounded. */
-#include "histogram.h"
+#include "base/latency.h"
 #include "load_options.h"
 #include "reply.h"
 #include "source.h"
@@ -73,7 +73,7 @@ struct load {
     uint64_t start_ns, count_from_ns, end_ns, last_ns;
     uint64_t replies, bytes, errors;
     uint64_t by_status[REPLY_STATUS_MAX];
-    struct histogram latency;
+    struct latency latency;
     uint32_t gaps_20ms, gaps_50ms; /* times without an answer that were longer */
     uint64_t longest_gap_ns;
     double busy_start_s;
@@ -210,7 +210,7 @@ static void reply_count(
     load->by_status[reply->status]++;
     gap_note(load, now);
     load->last_ns = now;
-    histogram_add(&load->latency, now > connection->due_ns ? now - connection->due_ns : 0);
+    latency_add(&load->latency, now > connection->due_ns ? now - connection->due_ns : 0);
 }
 
 /* Takes whole replies off the connection's bytes and keeps the rest. */
@@ -280,10 +280,12 @@ static void counting_start(struct load *load, uint64_t now)
     load->busy_start_s = cpu_seconds();
 }
 
-static void events_handle(struct load *load, int timeout_ms)
+static void events_handle(struct load *load, uint64_t timeout_ns)
 {
     struct epoll_event events[EVENTS_MAX];
-    int ready = epoll_wait(load->epoll, events, EVENTS_MAX, timeout_ms);
+    const struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / NS_PER_S),
+        .tv_nsec = (long)(timeout_ns % NS_PER_S) };
+    int ready = epoll_pwait2(load->epoll, events, EVENTS_MAX, &timeout, NULL);
     for (int i = 0; i < ready; i++) {
         struct connection *connection = &load->connections[events[i].data.u32];
         if (connection->fd >= 0 && connection->out_sent < connection->out_bytes)
@@ -310,9 +312,18 @@ static void run_closed(struct load *load)
     while (more_to_do(load, now) && now < load->end_ns + DRAIN_SECONDS_MAX * NS_PER_S) {
         if (!load->counting && now >= load->start_ns + (uint64_t)(load->options.warm_seconds * 1e9))
             counting_start(load, now);
-        events_handle(load, 100);
+        events_handle(load, NS_PER_S / 10);
         now = now_ns();
     }
+}
+
+/* How long a loop that does not spin may sleep: until a request is due, if there is a connection for it. */
+static uint64_t until_due(const struct load *load, uint64_t due, uint64_t due_count, double gap_ns)
+{
+    const uint64_t due_ns = load->start_ns + (uint64_t)((double)due * gap_ns), now = now_ns();
+    if (due == due_count || load->free_head == load->free_tail)
+        return NS_PER_S / 100;
+    return due_ns > now ? due_ns - now : 0;
 }
 
 /* Returns how many requests were due but could not be sent before the bound. */
@@ -347,7 +358,7 @@ static uint64_t run_open(struct load *load)
             else
                 due++;
         }
-        events_handle(load, 0);
+        events_handle(load, options->sleeps ? until_due(load, due, due_count, gap_ns) : 0);
         now = now_ns();
     }
     return due_count - due;
@@ -426,9 +437,9 @@ static void report(const struct load *load, uint64_t unsent)
     printf(",\"gaps_20ms\":%u,\"gaps_50ms\":%u,\"longest_gap_us\":%.1f", load->gaps_20ms,
         load->gaps_50ms, microseconds(load->longest_gap_ns));
     printf(",\"p50_us\":%.1f,\"p90_us\":%.1f,\"p99_us\":%.1f,\"max_us\":%.1f,\"status\":{",
-        microseconds(histogram_quantile_ns(&load->latency, 500)),
-        microseconds(histogram_quantile_ns(&load->latency, 900)),
-        microseconds(histogram_quantile_ns(&load->latency, 990)), microseconds(load->latency.max_ns));
+        microseconds(latency_quantile_ns(&load->latency, 500)),
+        microseconds(latency_quantile_ns(&load->latency, 900)),
+        microseconds(latency_quantile_ns(&load->latency, 990)), microseconds(load->latency.max_ns));
     const char *comma = "";
     for (uint32_t status = 0; status < REPLY_STATUS_MAX; status++) {
         if (load->by_status[status] == 0)
@@ -447,6 +458,17 @@ static void core_pin(int core)
     CPU_SET((unsigned)core, &cores);
     if (sched_setaffinity(0, sizeof(cores), &cores) != 0)
         fail_errno("sched_setaffinity");
+}
+
+/* All clients of a crowd begin together. */
+static void gate(uint32_t connections)
+{
+    struct pollfd input = { .fd = 0, .events = POLLIN };
+    char byte;
+    printf("{\"open\":%u}\n", connections);
+    fflush(stdout);
+    if (poll(&input, 1, HOLD_SECONDS_MAX * 1000) <= 0 || read(0, &byte, 1) != 1)
+        fail("nobody said that it begins");
 }
 
 /* Keeps the connections open until the other end of standard input closes it. */
@@ -474,6 +496,8 @@ int main(int argc, char **argv)
     if (options->outcomes_path != NULL && (load.outcomes = fopen(options->outcomes_path, "w")) == NULL)
         fail_errno(options->outcomes_path);
     connections_open(&load);
+    if (options->gate)
+        gate(options->connections);
 
     uint64_t unsent = 0;
     load.start_ns = now_ns();

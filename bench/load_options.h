@@ -26,6 +26,8 @@ struct options {
     bool resp;
     bool once;
     bool hold;
+    bool gate;
+    bool sleeps;
     const char *template_path;
     const char *list_path;
     const char *fill_path;
@@ -46,7 +48,12 @@ static const char options_usage[] =
     "  --sources N                  connect from N loopback addresses\n"
     "  --outcomes FILE              request index, status, ticket or '-', order or '-', tab "
     "separated\n"
-    "  --hold                       keep connections open until standard input ends\n";
+    "  --hold                       keep connections open until standard input ends\n"
+    "  --gate                       open the connections, say so in a line, begin at a byte from "
+    "standard input\n"
+    "  --sleep                      open loop: sleep until the next request is due instead of "
+    "spinning, for\n"
+    "                               several clients on one core\n";
 
 static inline void options_wrong(const char *what)
 {
@@ -107,6 +114,12 @@ static inline void option_take(struct options *options, int name)
     case 'h':
         options->hold = true;
         break;
+    case 'g':
+        options->gate = true;
+        break;
+    case 'S':
+        options->sleeps = true;
+        break;
     case 't':
         options->template_path = optarg;
         break;
@@ -140,6 +153,8 @@ static inline void options_read(struct options *options, int argc, char **argv)
         { "sources", 1, NULL, 'a' },
         { "outcomes", 1, NULL, 'O' },
         { "hold", 0, NULL, 'h' },
+        { "gate", 0, NULL, 'g' },
+        { "sleep", 0, NULL, 'S' },
         { "template", 1, NULL, 't' },
         { "fill", 1, NULL, 'f' },
         { "counter", 1, NULL, 'k' },

@@ -4,6 +4,8 @@
 #include "base/histogram.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 _Thread_local uint32_t metrics_slot;
 
@@ -144,4 +146,30 @@ void metrics_each(
             see(context, registry[i]->labels, metric_read(registry[i]));
     }
     pthread_mutex_unlock(&registry_lock);
+}
+
+struct sum {
+    const char *labels;
+    uint64_t value;
+};
+
+static void sum_see(void *context, const char *labels, uint64_t value)
+{
+    struct sum *sum = context;
+    char word[64];
+    const char *begin = labels == NULL ? NULL : strchr(labels, '"');
+    if (sum->labels != NULL && begin != NULL) {
+        snprintf(word, sizeof word, " %.*s ", (int)strcspn(begin + 1, "\""), begin + 1);
+        const bool named = strstr(sum->labels, word) != NULL;
+        if (named == (sum->labels[0] == '!'))
+            return;
+    }
+    sum->value += value;
+}
+
+uint64_t metrics_sum(const char *name, const char *labels)
+{
+    struct sum sum = { .labels = labels };
+    metrics_each(name, sum_see, &sum);
+    return sum.value;
 }

@@ -139,6 +139,22 @@ enum admin_cli_result admin_session_send(struct admin_session *session, const ch
     return refused ? ADMIN_CLI_REFUSED : ADMIN_CLI_NO_SERVER;
 }
 
+bool admin_session_text(struct admin_session *session, const char *path, struct received *text)
+{
+    const struct admin_body none = { .bytes = "" };
+    struct admin_answer answer = { 0 };
+    *text = (struct received){ 0 };
+    if (!headers_make(session, NULL, NULL))
+        return false;
+    const bool good = exchange(session, "GET", path, &none, &answer) == CURLE_OK
+        && answer.status == 200 && answer.body.size > 0;
+    if (good)
+        *text = answer.body;
+    else
+        admin_answer_free(&answer);
+    return good;
+}
+
 enum admin_cli_result admin_session_call(struct admin_session *session, const char *method,
     const char *path, const json_t *json, struct admin_answer *answer)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli/admin_session.h: calls to a server on behalf of `admin`: the address and the key, one request and
- * its answer, and the retries of a change whose answer does not come. Only the `admin` files include it.
+ * its answer, and the retries of a change whose answer does not come. The `admin` files and
+ * src/rehearse include it.
  * Memory: whoever gets an answer frees it. Errors: said on `errors`; the result says of which kind. */
 #ifndef STAMPEDE_CLI_ADMIN_SESSION_H
 #define STAMPEDE_CLI_ADMIN_SESSION_H
@@ -47,6 +48,11 @@ enum admin_cli_result admin_session_send(struct admin_session *session, const ch
 enum admin_cli_result admin_session_call(struct admin_session *session, const char *method,
     const char *path, const json_t *json, struct admin_answer *answer);
 void admin_answer_free(struct admin_answer *answer);
+/* GET of something that is not JSON (/metrics). False: no answer, or another status than 200; nothing
+ * is said. The
+ * caller frees the bytes. */
+MUST_CHECK bool admin_session_text(
+    struct admin_session *session, const char *path, struct received *text);
 
 /* As the user wants it: JSON, or for people. NULL: there was no body. */
 void admin_session_print(struct admin_session *session, json_t *answer, const char *columns);

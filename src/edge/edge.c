@@ -386,6 +386,9 @@ static struct connection *waiting_find(struct edge *edge, uint64_t token, struct
     thread_owner_check(edge->owner);
     struct connection *connection = connection_find(&edge->table, token, reply);
     invariant(connection == NULL || (*reply)->state == REPLY_WAITING); /* a request is completed once */
+    if (connection != NULL && __builtin_expect((*reply)->timed != EDGE_NOT_TIMED, 0))
+        edge->handler.timed(
+            edge->handler.self, (*reply)->timed, (clock_boot_ns() - (*reply)->since_ns) / 1000);
     return connection;
 }
 
@@ -399,20 +402,11 @@ uint64_t edge_turn_us(const struct edge *edge)
     return (clock_boot_ns() - edge->turn_ns) / 1000;
 }
 
-static inline void reply_timed(struct edge *edge, const struct reply *reply)
-{
-    if (__builtin_expect(reply->timed != EDGE_NOT_TIMED, 0))
-        edge->handler.timed(edge->handler.self, reply->timed, (clock_boot_ns() - reply->since_ns) / 1000);
-}
-
 void edge_complete(struct edge *edge, uint64_t token, const struct edge_answer *answer)
 {
     struct reply *reply;
     struct connection *connection = waiting_find(edge, token, &reply);
-    if (connection == NULL)
-        return;
-    reply_timed(edge, reply);
-    if (quick_answer(edge, connection, answer))
+    if (connection == NULL || quick_answer(edge, connection, answer))
         return;
     reply->state = REPLY_ANSWERED;
     reply->answer = *answer;
@@ -425,7 +419,6 @@ void edge_complete_bytes(struct edge *edge, uint64_t token, struct span response
     struct connection *connection = waiting_find(edge, token, &reply);
     if (connection == NULL)
         return;
-    reply_timed(edge, reply);
     bool is_next = reply == connection_oldest(connection) && edge->serving != connection
         && !reply->head_only && connection->out.data == NULL && connection->body.size == 0;
     if (is_next) {

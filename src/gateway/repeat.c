@@ -3,18 +3,46 @@
  * is asked for an old answer (RESERVE_REPEAT); if there is none, the refusal is told. */
 #include "gateway/repeat.h"
 
+#include "api/problems.h"
+#include "base/metrics.h"
 #include "gateway/answers.h"
 #include "gateway/asks.h"
 #include "gateway/exchange.h"
 #include "gateway/reply.h"
 #include "gateway/routes_state.h"
 
+/* By the problem that was not told: stampede_door_total counts the refusal, stampede_purchases_total the
+ * answer that took its place. */
+#define REPEAT_METRIC(problem, label) \
+    [PROBLEM_##problem] = \
+        METRIC_ROW(METRIC_COUNTER, "stampede_door_repeats_total", "answer=\"" label "\"", \
+            "Refusals of the door in whose place an answer of the inventory was told.")
+static struct metric replaced[PROBLEMS] = {
+    REPEAT_METRIC(SOLD_OUT, "sold-out"),
+    REPEAT_METRIC(TOO_POPULAR, "too-popular"),
+    REPEAT_METRIC(TOO_FAST, "too-fast"),
+    REPEAT_METRIC(ENDED, "ended"),
+    REPEAT_METRIC(PAUSED, "paused"),
+    REPEAT_METRIC(UNAVAILABLE, "unavailable"),
+    REPEAT_METRIC(PASS_SPENT, "pass-spent"),
+    REPEAT_METRIC(NOT_YOUR_TURN, "not-your-turn"),
+};
+METRIC_TABLE(replaced);
+
+static void replaced_count(const struct edge_answer *refusal)
+{
+    if (replaced[refusal->kind].name != NULL)
+        metric_add(&replaced[refusal->kind], 1);
+}
+
 static void repeat_answered(struct routes *routes, const struct ask *ask, const struct outcome *outcome)
 {
     struct edge_answer told = ask->instead;
     answer_count(routes, outcome->item, outcome->answer);
-    if (outcome->answer != ANSWER_NOTHING_TO_REPEAT)
+    if (outcome->answer != ANSWER_NOTHING_TO_REPEAT) {
+        replaced_count(&ask->instead);
         told = answer_from_outcome(outcome);
+    }
     told.flags = ask->instead.flags;
     edge_complete(routes->edge, ask->to.token, &told);
 }
@@ -32,6 +60,7 @@ enum edge_verdict repeat_ask(struct routes *routes, uint64_t token, item_id item
     struct ask *ask = ask_put(routes, &(struct reply_to){ .token = token }, &command, repeat_answered);
     if (ask == NULL) {
         answer_count(routes, item, ANSWER_TOO_POPULAR);
+        replaced_count(&reply->answer);
         reply->answer =
             (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = reply->answer.flags };
         return EDGE_ANSWERED;

@@ -94,7 +94,6 @@ void request_timed(struct routes *routes, const struct http_request *request,
 void purchase_sample(struct routes *routes)
 {
     /* Not the same distance each time: the next is not always the same client's. */
-    routes->sample_in =
-        PURCHASES_PER_SAMPLE / 2 + (uint32_t)random_below(&routes->random, PURCHASES_PER_SAMPLE);
+    routes->sample_in = TURNS_PER_SAMPLE / 2 + (uint32_t)random_below(&routes->random, TURNS_PER_SAMPLE);
     request_time_note(routes, ROUTE_BUY, edge_turn_us(routes->edge));
 }

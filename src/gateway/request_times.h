@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gateway/request_times.h: how long requests take, by route: from the beginning of the turn in which the edge
  * read them until their answer is written. Every request is timed but purchases, whose path must stay short:
- * of those that the door answers one in PURCHASES_PER_SAMPLE is, and of those that reach the inventory one at
- * a time (purchase_probe.h).
+ * of the turns in which the door answered some, one in TURNS_PER_SAMPLE is timed, for all of them; and of
+ * those that reach the inventory one at a time (purchase_probe.h).
  * Thread: the edge's own. */
 #ifndef STAMPEDE_GATEWAY_REQUEST_TIMES_H
 #define STAMPEDE_GATEWAY_REQUEST_TIMES_H
@@ -11,7 +11,7 @@
 
 struct routes;
 
-enum { PURCHASES_PER_SAMPLE = 64 };
+enum { TURNS_PER_SAMPLE = 64 };
 
 /* A row each: name; label in stampede_request_seconds. */
 #define REQUEST_ROUTE_LIST(X) \
@@ -49,7 +49,7 @@ enum request_route request_route_of(const struct http_request *request);
 void request_timed(struct routes *routes, const struct http_request *request,
     enum edge_verdict verdict, struct edge_reply *reply);
 void request_time_note(void *self, uint8_t route, uint64_t us); /* edge_handler.timed */
-/* The door has answered the purchase that is a sample. */
+/* At the end of a turn that is a sample. */
 __attribute__((noinline)) void purchase_sample(struct routes *routes);
 
 #endif

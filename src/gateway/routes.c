@@ -113,8 +113,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     if (reason != DOOR_GO) {
         reply->answer = answer_from_door(&result);
         reply->answer.flags = flags;
-        if (__builtin_expect(--routes->sample_in == 0, 0))
-            purchase_sample(routes);
+        routes->refused = true;
         if (__builtin_expect(result.repeat && !intent, 0))
             return repeat_ask(routes, token, item, &result, reply);
         return EDGE_ANSWERED;
@@ -406,6 +405,9 @@ void routes_turn(struct routes *routes, uint64_t now_ms)
     console_passwords_turn(routes);
     push_turn(routes, now_ms);
     routes->port->ops->flush(routes->port);
+    if (routes->refused && --routes->sample_in == 0)
+        purchase_sample(routes);
+    routes->refused = false;
 }
 
 static void routes_message(void *self, uint64_t socket, struct span text)

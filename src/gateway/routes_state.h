@@ -43,7 +43,8 @@ struct routes {
     struct sale_meters *meters;
     struct purchase_probe probe;
     struct traced traced;
-    uint32_t sample_in; /* so many purchases that the door answers, and one is timed (request_times.h) */
+    bool refused;       /* a purchase of this turn was answered at the door */
+    uint32_t sample_in; /* so many such turns, and one is timed (request_times.h) */
 };
 
 #endif

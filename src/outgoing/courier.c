@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/ring.h"
 #include "outgoing/addresses.h"
 
@@ -26,6 +27,16 @@ enum {
     COURIER_POLL_MS = 1000,       /* look at the clock at least this often */
     COURIER_KEPT_CONNECTIONS = 16 /* idle ones, to be used again */
 };
+
+#define CALL_METRIC(result, label) \
+    [result] = METRIC_ROW(METRIC_COUNTER, "stampede_outgoing_calls_total", "result=\"" label "\"", \
+        "HTTP calls of the server to others, by what became of them.")
+static struct metric call_metrics[] = {
+    CALL_METRIC(OUTGOING_ANSWERED, "answered"),
+    CALL_METRIC(OUTGOING_FAILED, "failed"),
+    CALL_METRIC(OUTGOING_ADDRESS_REFUSED, "refused"),
+};
+METRIC_TABLE(call_metrics);
 
 struct flight {
     CURL *easy;
@@ -359,6 +370,7 @@ static void flight_land(struct courier *courier, struct flight *flight, CURLcode
         snprintf(call->error, sizeof call->error, "%.*s", OUTGOING_ERROR_MAX - 1,
             flight->too_long ? "the answer is too long" : why);
     }
+    metric_add(&call_metrics[call->result], 1);
     flight_end(courier, flight);
     call_answer(courier, call);
 }

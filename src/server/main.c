@@ -7,6 +7,7 @@
 #include "cli/mint_command.h"
 #include "cli/reconcile_command.h"
 #include "media/picture_command.h"
+#include "rehearse/rehearse.h"
 #include "server/database.h"
 #include "server/demo.h"
 #include "server/migrate.h"
@@ -34,6 +35,7 @@ static const struct verb verbs[] = {
     { "verify", verify_command_main, "replay a data folder and check that every unit is accounted for" },
     { "draw", draw_main, "check the draw of a waiting room from the published data" },
     { "export", export_main, "write the pages into a folder that a CDN can carry" },
+    { "rehearse", rehearse_main, "play a crowd against a copy of a sale, and report" },
     { "key", key_command_main, "make and list admin keys" },
     { "mint", mint_main, "make passes and sessions for rehearsals, signed with the data folder's secret" },
 };

@@ -31,42 +31,15 @@ struct trend_checks {
     uint64_t attack_ms, amount_ms; /* when they were last seen; 0: not yet */
 };
 
-struct sum {
-    const char *labels; /* values that count, each between spaces; NULL: all */
-    uint64_t value;
-};
-
-static void series_see(void *context, const char *labels, uint64_t value)
-{
-    struct sum *sum = context;
-    char word[64] = " ";
-    const char *begin = labels == NULL ? NULL : strchr(labels, '"');
-    if (sum->labels != NULL && begin != NULL) {
-        struct text text = text_in(word + 1, sizeof word - 2);
-        text_add(&text, span_of(begin + 1, strcspn(begin + 1, "\"")));
-        text_literal(&text, " ");
-        if (text.overflow || strstr(sum->labels, word) == NULL)
-            return;
-    }
-    sum->value += value;
-}
-
-static uint64_t counted(const char *name, const char *labels)
-{
-    struct sum sum = { .labels = labels };
-    metrics_each(name, series_see, &sum);
-    return sum.value;
-}
-
 /* What honest clients hardly ever get. */
 static uint64_t attacks_counted(void)
 {
-    return counted("stampede_door_total",
+    return metrics_sum("stampede_door_total",
                " too-fast banned session-invalid pass-invalid pass-foreign pass-spent ")
-        + counted("stampede_limits_refused_total", " address ")
-        + counted("stampede_human_total", " failed spent refused malformed ")
-        + counted("stampede_edge_requests_refused_total", NULL)
-        + counted("stampede_payment_callbacks_refused_total", NULL);
+        + metrics_sum("stampede_limits_refused_total", " address ")
+        + metrics_sum("stampede_human_total", " failed spent refused malformed ")
+        + metrics_sum("stampede_edge_requests_refused_total", NULL)
+        + metrics_sum("stampede_payment_callbacks_refused_total", NULL);
 }
 
 static void sync_look(struct trend_checks *checks, uint64_t now_ms)
@@ -102,7 +75,7 @@ static void attack_look(struct trend_checks *checks, uint64_t now_ms)
 
 static void amount_look(struct trend_checks *checks, uint64_t now_ms)
 {
-    const uint64_t now = counted("stampede_payment_news_total", " amount ");
+    const uint64_t now = metrics_sum("stampede_payment_news_total", " amount ");
     if (now != checks->amounts) {
         checks->amount_ms = now_ms;
         alarm_raise(ALARM_PAYMENT_MISMATCH, now_ms,
@@ -117,7 +90,8 @@ static void amount_look(struct trend_checks *checks, uint64_t now_ms)
 
 static void lag_look(const struct trend_checks *checks, uint64_t now_ms)
 {
-    const uint64_t lag = counted("stampede_order_lag", NULL) + counted("stampede_partition_lag", NULL);
+    const uint64_t lag =
+        metrics_sum("stampede_order_lag", NULL) + metrics_sum("stampede_partition_lag", NULL);
     alarm_set(ALARM_ORDERS_LAG,
         trend_is_up(alarm_is_up(ALARM_ORDERS_LAG), lag, checks->config.config->alarms_order_lag),
         now_ms, "%llu records are not orders yet: look at the disk and at other users of the database",

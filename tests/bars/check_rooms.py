@@ -142,13 +142,19 @@ def shape(line):
     return re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\w+', plain, line)
 
 
+def is_code(line):
+    return CODE.search(line) and not line.startswith("#") and not line.endswith("\\")
+
+
 def shapes(files):
     """Pairs of files that share six lines of one shape.
 
-    Not counted: six lines without a call or a word of control (declarations and tables: data repeats its shape), and a
-    shape that stands in more than SHAPE_PLACES_MAX places (the manner of the whole tree, not a repeated piece)."""
-    places = {lines: found for lines, found in places_of(files, shape).items()
-              if len(found) <= SHAPE_PLACES_MAX and any(CODE.search(line) for line in lines)}
+    Not counted: headers, and six lines without a call or a word of control (declarations and tables, those of macros too: data
+    repeats its shape), and a shape that stands in more than SHAPE_PLACES_MAX places (the manner of the whole tree, not a repeated
+    piece)."""
+    programs = {path: text for path, text in files.items() if path.endswith(".c")}
+    places = {lines: found for lines, found in places_of(programs, shape).items()
+              if len(found) <= SHAPE_PLACES_MAX and any(is_code(line) for line in lines)}
     pairs = pairs_of(places)
     folders = collections.Counter("/".join(path.split("/")[:2]) for pair in pairs for path in pair)
     most = ", ".join(f"{folder} {count}" for folder, count in folders.most_common(4))
