@@ -9,6 +9,25 @@
 
 #include <string.h>
 
+struct traced {
+    uint32_t count;
+    uint32_t next_in; /* so many purchases, and one is followed */
+    struct {
+        uint64_t tag;
+        struct purchase_trace *row;
+    } waiting[TRACED_MAX];
+};
+
+size_t traced_bytes(void)
+{
+    return sizeof(struct traced);
+}
+
+struct traced *traced_create(struct arena *arena)
+{
+    return arena_take(arena, 1, sizeof(struct traced));
+}
+
 /* Of a proxy: 1 to TRACE_REQUEST_ID_MAX letters, digits, '-', '_', '.'. False: there is none, or it is not
  * well-formed. */
 static bool request_id_read(const struct http_request *request, char out[TRACE_REQUEST_ID_MAX + 1])
@@ -60,7 +79,7 @@ void purchase_trace_begin(struct routes *routes, const struct http_request *requ
     const struct command_reserve *wish, uint64_t tag)
 {
     struct purchase_traces *traces = routes->shared.traces;
-    struct traced *traced = &routes->traced;
+    struct traced *traced = routes->traced;
     struct trace_context from = { .sampled = false };
     const bool told =
         edge_is_forwarded(routes->edge, request) && traceparent_read(request->traceparent, &from);
@@ -84,7 +103,7 @@ void purchase_trace_begin(struct routes *routes, const struct http_request *requ
 
 void purchase_trace_answered(struct routes *routes, const struct inventory_answer *answer)
 {
-    struct traced *traced = &routes->traced;
+    struct traced *traced = routes->traced;
     for (uint32_t i = 0; i < traced->count; i++) {
         if (traced->waiting[i].tag != answer->tag)
             continue;

@@ -6,24 +6,21 @@
 #ifndef STAMPEDE_GATEWAY_PURCHASE_TRACE_H
 #define STAMPEDE_GATEWAY_PURCHASE_TRACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct command_reserve;
 struct http_request;
 struct inventory_answer;
 struct purchase_trace;
 struct routes;
+struct traced;
 
 enum { TRACED_MAX = 16 }; /* of one edge that wait for their answer */
 
-struct traced {
-    uint32_t count;
-    uint32_t next_in; /* so many purchases, and one is followed */
-    struct {
-        uint64_t tag;
-        struct purchase_trace *row;
-    } waiting[TRACED_MAX];
-};
+size_t traced_bytes(void);
+struct traced *traced_create(struct arena *arena);
 
 /* Before the purchase is handed to the inventory. */
 __attribute__((noinline)) void purchase_trace_begin(struct routes *routes,

@@ -31,6 +31,7 @@
 #include "gateway/order_requests.h"
 #include "gateway/password_checks.h"
 #include "gateway/public_requests.h"
+#include "gateway/purchase_trace.h"
 #include "gateway/push.h"
 #include "gateway/repeat.h"
 #include "gateway/reply.h"
@@ -382,7 +383,7 @@ void routes_collect(struct routes *routes)
         }
         answer_count(routes, answer->outcome.item, answer->outcome.answer);
         purchase_probe_end(&routes->probe, answer->tag);
-        if (__builtin_expect(routes->traced.count > 0, 0))
+        if (__builtin_expect(routes->shared.traces != NULL, 0))
             purchase_trace_answered(routes, answer);
         struct edge_answer told = answer_from_outcome(&answer->outcome);
         told.flags = (uint8_t)(answer->tag >> TAG_FLAGS_SHIFT);
@@ -439,7 +440,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     struct inventory_port *port)
 {
     struct routes *routes = *out = arena_object(sizeof *routes,
-        asks_bytes() + waits_bytes() + job_shares_bytes() + push_bytes(shared->config));
+        asks_bytes() + waits_bytes() + traced_bytes() + job_shares_bytes() + push_bytes(shared->config));
     if (routes == NULL)
         return STATUS_FULL;
     routes->shared = *shared;
@@ -467,6 +468,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     random_seed(&routes->random, seed);
     routes->asks = asks_create(&routes->arena);
     routes->waits = waits_create(&routes->arena);
+    routes->traced = traced_create(&routes->arena);
     routes->push = push_create(&routes->arena, shared->config);
     job_shares_create(&routes->jobs, &routes->arena);
     return STATUS_OK;

@@ -13,13 +13,13 @@
 #include "funnel/keys.h"
 #include "gateway/job_shares.h"
 #include "gateway/purchase_probe.h"
-#include "gateway/purchase_trace.h"
 #include "gateway/routes.h"
 
 struct admin_keys;
 struct asks;
 struct push;
 struct settings;
+struct traced;
 struct waits;
 
 struct routes {
@@ -42,7 +42,7 @@ struct routes {
     struct watch *watch;             /* NULL: no rule wants to know */
     struct sale_meters *meters;
     struct purchase_probe probe;
-    struct traced traced;
+    struct traced *traced;
     bool refused;       /* a purchase of this turn was answered at the door */
     uint32_t sample_in; /* so many such turns, and one is timed (request_times.h) */
 };
