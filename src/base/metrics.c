@@ -167,7 +167,7 @@ static void sum_see(void *context, const char *labels, uint64_t value)
     sum->value += value;
 }
 
-uint64_t metrics_sum(const char *name, const char *labels)
+uint64_t metrics_total(const char *name, const char *labels)
 {
     struct sum sum = { .labels = labels };
     metrics_each(name, sum_see, &sum);

@@ -82,7 +82,7 @@ uint64_t metric_read(const struct metric *metric);
 void metrics_render(struct text *out);
 /* The sum of the series of this name. labels: values of the label that count, each between spaces
  * (" won sold-out "); NULL: all; "!…": all but these. */
-uint64_t metrics_sum(const char *name, const char *labels);
+uint64_t metrics_total(const char *name, const char *labels);
 /* Every metric of this name, in the order of rendering. */
 void metrics_each(const char *name, void (*see)(void *context, const char *labels, uint64_t value),
     void *context);

@@ -98,7 +98,7 @@ static void row_read(const struct history *history, uint64_t now_ms, struct row 
 {
     *row = (struct row){ .time_ms = now_ms };
     for (uint32_t i = 0; i < FIGURES; i++) {
-        row->figures[i] = metrics_sum(figures[i].metric, figures[i].labels);
+        row->figures[i] = metrics_total(figures[i].metric, figures[i].labels);
     }
     items_read(history, now_ms, row);
 }

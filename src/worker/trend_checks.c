@@ -34,12 +34,12 @@ struct trend_checks {
 /* What honest clients hardly ever get. */
 static uint64_t attacks_counted(void)
 {
-    return metrics_sum("stampede_door_total",
+    return metrics_total("stampede_door_total",
                " too-fast banned session-invalid pass-invalid pass-foreign pass-spent ")
-        + metrics_sum("stampede_limits_refused_total", " address ")
-        + metrics_sum("stampede_human_total", " failed spent refused malformed ")
-        + metrics_sum("stampede_edge_requests_refused_total", NULL)
-        + metrics_sum("stampede_payment_callbacks_refused_total", NULL);
+        + metrics_total("stampede_limits_refused_total", " address ")
+        + metrics_total("stampede_human_total", " failed spent refused malformed ")
+        + metrics_total("stampede_edge_requests_refused_total", NULL)
+        + metrics_total("stampede_payment_callbacks_refused_total", NULL);
 }
 
 static void sync_look(struct trend_checks *checks, uint64_t now_ms)
@@ -75,7 +75,7 @@ static void attack_look(struct trend_checks *checks, uint64_t now_ms)
 
 static void amount_look(struct trend_checks *checks, uint64_t now_ms)
 {
-    const uint64_t now = metrics_sum("stampede_payment_news_total", " amount ");
+    const uint64_t now = metrics_total("stampede_payment_news_total", " amount ");
     if (now != checks->amounts) {
         checks->amount_ms = now_ms;
         alarm_raise(ALARM_PAYMENT_MISMATCH, now_ms,
@@ -91,7 +91,7 @@ static void amount_look(struct trend_checks *checks, uint64_t now_ms)
 static void lag_look(const struct trend_checks *checks, uint64_t now_ms)
 {
     const uint64_t lag =
-        metrics_sum("stampede_order_lag", NULL) + metrics_sum("stampede_partition_lag", NULL);
+        metrics_total("stampede_order_lag", NULL) + metrics_total("stampede_partition_lag", NULL);
     alarm_set(ALARM_ORDERS_LAG,
         trend_is_up(alarm_is_up(ALARM_ORDERS_LAG), lag, checks->config.config->alarms_order_lag),
         now_ms, "%llu records are not orders yet: look at the disk and at other users of the database",
