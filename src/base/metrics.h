@@ -16,7 +16,7 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
-enum { METRICS_THREADS = 80, METRICS_MAX = 256 };
+enum { METRICS_THREADS = 80, METRICS_MAX = 512 };
 enum metric_kind { METRIC_COUNTER, METRIC_GAUGE };
 
 struct metric {
