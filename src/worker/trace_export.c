@@ -43,6 +43,9 @@ void trace_wrote(struct purchase_traces *traces, const struct queue_record *reco
         return;
     char header[TRACEPARENT_CHARS + 1];
     const uint64_t now_ns = clock_boot_ns(), lag_ms = clock_now_ms() - record->command.time_ms;
+    /* An earlier purchase of the same user and item, under the same key, is another one. */
+    if (now_ns - lag_ms * 1000000 + 2000000 < row->begun_ns)
+        return;
     row->decided_ns = now_ns - lag_ms * 1000000;
     purchase_trace_header(row, TRACE_ORDER, header);
     log_info("trace", "order written ticket=%llu request=%s traceparent=%s",
@@ -138,7 +141,7 @@ static void row_write(
         { TRACE_WEBHOOK, "webhook", row->spans[TRACE_ORDER], 3, row->told_ns, row->heard_ns },
     };
     for (uint32_t i = 0; i < TRACE_PARTS; i++) {
-        if (parts[i].to_ns == 0)
+        if (parts[i].to_ns == 0 || (parts[i].part >= TRACE_ORDER && row->answer != ANSWER_WON))
             continue;
         text_string(out, first ? "{" : ",{");
         first = false;

@@ -82,7 +82,7 @@ def what_is_not_well_formed_or_not_sampled_is_not_followed():
 
 @rule
 def a_refused_purchase_is_followed_without_an_order():
-    one = server.open_item(total=1)
+    one = server.open_item(total=2)
     buyer = Buyer(server)
     buyer.win(one)
     other = "5" + TRACE[1:]
