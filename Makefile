@@ -482,6 +482,7 @@ check-policy: ## the bars of merchant policy and operation, one line each (POLIC
 	@tools/setup build test bench
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches
+	+@$(SUBMAKE) BUILD=sim programs sims
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_policy.py $(POLICY_ARGS)
 
 headline: ## 100,000 connections beside the first source document's figures; HEADLINE_ARGS=--write puts them into docs/performance.md
@@ -496,12 +497,12 @@ bench-growth: ## what each operation costs as a data folder grows; long: GROWTH_
 	+@$(SUBMAKE) BUILD=release benches
 	BUILD_ROOT=$(BUILD_ROOT) GROWTH_SIZES=$(GROWTH_SIZES) python3 tests/bars/bench_growth.py $(GROWTH_ARGS)
 
-check-cluster: ## the bars of many machines, one line each: STEP=1 (databases), STEP=2 (Redis), STEP=3 (faults; KILLS=100 for the long form)
+check-cluster: ## the bars of many machines, one line each: STEP=1 (databases), STEP=2 (Redis), STEP=3 (Kafka, faults; KILLS=100 for the long form), else all
 	@tools/setup build test
 	@$(MAKE) BUILD=release all
-	+@$(SUBMAKE) BUILD=release benches differentials
+	+@$(SUBMAKE) BUILD=release benches probes differentials
 	+@$(SUBMAKE) BUILD=sim sims programs
-	BUILD_ROOT=$(BUILD_ROOT) STEP=$(or $(STEP),1) python3 tests/bars/check_cluster.py $(CLUSTER_ARGS)
+	BUILD_ROOT=$(BUILD_ROOT) STEP=$(STEP) python3 tests/bars/check_cluster.py $(CLUSTER_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')
 	@tools/setup build bench

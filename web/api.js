@@ -228,19 +228,20 @@ export function cancelPost(session, order) {
     return call('POST', `/v1/orders/${order}/cancel`, { headers: bearer(session) });
 }
 
-export function waitlistGet(session, item) {
-    return call('GET', `/v1/items/${item}/waitlist`, { headers: bearer(session) });
+/* `line`: waitlist or presale. */
+export function waitlistGet(session, item, line = 'waitlist') {
+    return call('GET', `/v1/items/${item}/${line}`, { headers: bearer(session) });
 }
 
-export function waitlistPost(session, pass, item, quantity) {
-    return call('POST', `/v1/items/${item}/waitlist`, {
+export function waitlistPost(session, pass, item, quantity, line) {
+    return call('POST', `/v1/items/${item}/${line}`, {
         headers: { ...bearer(session), 'Stampede-Pass': pass, 'Content-Type': 'application/json' },
         body: JSON.stringify({ quantity }),
     });
 }
 
-export function waitlistDelete(session, item) {
-    return call('DELETE', `/v1/items/${item}/waitlist`, { headers: bearer(session) });
+export function waitlistDelete(session, item, line) {
+    return call('DELETE', `/v1/items/${item}/${line}`, { headers: bearer(session) });
 }
 
 /* The waiting room of a sale: where one stands, and entering it. */

@@ -3,10 +3,10 @@
  * rules can be read in one place: the first line that applies wins. */
 
 /* `wait`: the waitlist as waitlist.js tells it. */
-function waitModel({ waiting, position, busy }) {
+function waitModel({ waiting, position, busy, line = 'waitlist' }) {
     return waiting
-        ? { words: 'waitlist.number', live: false, position }
-        : { words: 'waitlist.join', live: !busy, busy, act: 'wait' };
+        ? { words: `${line}.number`, live: false, position }
+        : { words: `${line}.join`, live: !busy, busy, act: 'wait' };
 }
 
 const ROOM_PHASES = new Set(['before', 'open', 'full']);

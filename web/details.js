@@ -9,6 +9,7 @@ export const DETAIL_FIELDS = [
     { name: 'phone', least: 3, most: 40, form: /^\+?(?=(?:\D*\d){3})[\d ()-]+$/ },
     { name: 'address', least: 3, most: 500, lines: true },
     { name: 'note', least: 0, most: 500, lines: true },
+    { name: 'email', least: 0, most: 200, form: /^[^\s<>()[\]\\,;:"@]+@[^\s<>()[\]\\,;:"@]+\.[^\s<>()[\]\\,;:"@.]+$/ },
 ];
 
 const bytes = (text) => new TextEncoder().encode(text).length;

@@ -6,7 +6,7 @@ import { DETAIL_FIELDS, detailsCheck, detailsRemember, detailsRemembered } from 
 import { attributeSet, element, textSet } from './dom.js';
 import { say } from './i18n.js';
 
-const FILL = { name: 'name', phone: 'tel', address: 'street-address', note: 'off' };
+const FILL = { name: 'name', phone: 'tel', address: 'street-address', note: 'off', email: 'email' };
 let made = 0;
 
 function createField(field, form) {
@@ -21,7 +21,7 @@ function createField(field, form) {
     if (field.lines)
         input.rows = 2;
     else
-        input.type = field.name === 'phone' ? 'tel' : 'text';
+        input.type = { phone: 'tel', email: 'email' }[field.name] ?? 'text';
     input.required = field.least > 0;
     const wrong = element('p', { class: 'field-wrong', id: `${id}-wrong` });
     return { field, label, input, wrong, node: element('div', { class: 'field' }, label, input, wrong) };

@@ -149,7 +149,7 @@ export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCh
                 return;
             waitBox.dataset.waiting = String(model.waiting);
             textSet(waitWords, trouble || say(model.words, { position: count(model.position) }));
-            textSet(waitButton, say('waitlist.leave'));
+            textSet(waitButton, say(`${model.line}.leave`));
             waitButton.hidden = !model.waiting;
             waitButton.disabled = model.busy;
         },

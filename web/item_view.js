@@ -81,8 +81,13 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         const quiet = push?.live() && (phase === 'soldOut' || phase === 'paused');
         return quiet ? QUIET_MS : statusIntervalMs(phase, item, clock.now());
     });
-    const waitlist = createWaitlist(itemId, session, purchase.passGet, waitlistChanged);
+    const waitlist = createWaitlist(itemId, session, purchase.passGet, waitlistChanged, line);
     const room = createRoom(session, roomChanged);
+
+    /* Whom units are for that come: those who book, or those who wait. */
+    function line() {
+        return item?.offers?.item === itemId ? 'presale' : 'waitlist';
+    }
 
     async function statusAsk() {
         if (purchase.state.step === 'sending' && item !== null)
@@ -312,7 +317,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     function waitShown(phase) {
         const { place, busy, refusal } = waitlist.state;
         const ordered = order !== null && orderHolds(order);
-        return waitlistModel({ phase, owned: owned(), ordered, place, busy, refusal });
+        return waitlistModel({ phase, owned: owned(), ordered, place, busy, refusal, line: line() });
     }
 
     function dockModel(phase, now) {
@@ -419,7 +424,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         return lostModel({
             phase,
             item,
-            owned: order !== null && orderHolds(order),
+            owned: line() === 'presale' || (order !== null && orderHolds(order)),
             waiting: waitlist.state.place?.state === 'waiting',
             tappedMs: step === 'refused' && refusal.type === 'sold-out' ? tappedMs : 0,
             others: others ?? [],
@@ -431,7 +436,8 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
             return;
         others = [];
         try {
-            others = othersOf((await saleGet(item.sale)).items, itemId);
+            const shown = item.offers?.substitutes ?? (line() === 'waitlist' && item.offers?.item ? [item.offers.item] : null);
+            others = shown ? await Promise.all(shown.map(itemGet)) : othersOf((await saleGet(item.sale)).items, itemId);
         } catch {
             /* Nothing else is offered then. */
         }

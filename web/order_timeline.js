@@ -2,7 +2,7 @@
 /* What has happened to an order, step by step, with the time of each as far as the server knows it. */
 
 import { attributeSet, element, textSet } from './dom.js';
-import { moment } from './format.js';
+import { moment, money } from './format.js';
 import { say } from './i18n.js';
 
 const REFUND_STEPS = { wanted: 'timeline.returning', stuck: 'timeline.returning', done: 'timeline.returned' };
@@ -19,6 +19,14 @@ export function timelineModel(order) {
         steps.push({ key: 'timeline.payBy', at: order.pay_by_ms, ahead: true });
     else
         steps.push({ key: `order.reason.${order.reason ?? 'cancelled'}`, at: 0, ahead: false });
+    if (order.shipment !== undefined)
+        steps.push({ key: 'timeline.shipped', at: order.shipment.shipped_ms, ahead: false, values: order.shipment });
+    if (order.shipment?.state === 'delivered')
+        steps.push({ key: 'timeline.delivered', at: order.shipment.delivered_ms, ahead: false });
+    if (order.partly_refunded !== undefined)
+        steps.push({ key: 'timeline.part', at: 0, ahead: false, values: { amount: money(order.partly_refunded, order) } });
+    if (order.remedy?.coupon !== undefined)
+        steps.push({ key: 'timeline.coupon', at: 0, ahead: false, values: { code: order.remedy.coupon.code, amount: money(order.remedy.coupon.value, order.remedy.coupon) } });
     if (order.refund !== undefined) {
         steps.push({ key: 'timeline.refund', at: order.refund.created_ms ?? 0, ahead: false });
         const key = REFUND_STEPS[order.refund.state];
@@ -49,10 +57,10 @@ export function createTimeline() {
         attributeSet(node, 'aria-label', say('timeline.label'));
         for (const row of rows.splice(steps.length))
             row.node.remove();
-        steps.forEach(({ key, at, ahead }, index) => {
+        steps.forEach(({ key, at, ahead, values }, index) => {
             const row = rows[index] ?? rowMake();
             row.node.dataset.ahead = String(ahead);
-            textSet(row.words, say(key));
+            textSet(row.words, say(key, values));
             row.time.hidden = at === 0;
             textSet(row.time, at === 0 ? '' : moment(at, true));
             if (at > 0)

@@ -47,6 +47,7 @@ const REACTIONS = {
     'payment-refused': 'settle',
     'order-closed': 'settle',
     'already-paid': 'settle',
+    'already-shipped': 'settle',
     'bad-value': 'settle',
     'in-progress': 'wait',
     'too-popular': 'wait',

@@ -9,8 +9,12 @@ import { lasting } from './store.js';
 
 const INTERVAL_MS = 8_000;
 
-/* `passGet`: a pass for the item, with whatever the sale asks for before it gives one. */
-export function createWaitlist(itemId, session, passGet, changed) {
+/* A booking is a place in line, too: booked is waiting, and a deposit is an order to pay. */
+const placeOf = (told) => told.state === 'booked' ? { ...told, state: 'waiting' }
+    : told.state === 'deposit-due' ? { ...told, state: 'offered', ...told.deposit } : told;
+
+/* `passGet`: a pass for the item, with whatever the sale asks for before it gives one. `line`: tells waitlist or presale. */
+export function createWaitlist(itemId, session, passGet, changed, line) {
     /* place: as the server shows it; null: none, or not known. */
     const state = { place: null, busy: false, refusal: null };
     const poll = createPoll(ask, () => (state.place?.state === 'waiting' ? INTERVAL_MS : Infinity));
@@ -21,7 +25,8 @@ export function createWaitlist(itemId, session, passGet, changed) {
         changed();
     }
 
-    function placeSet(place) {
+    function placeSet(told) {
+        const place = told && placeOf(told);
         if (place?.state === 'waiting')
             lasting.write(name, session.current()?.user);
         else
@@ -34,7 +39,7 @@ export function createWaitlist(itemId, session, passGet, changed) {
         if (opened === null)
             return;
         try {
-            placeSet(await waitlistGet(opened.session, itemId));
+            placeSet(await waitlistGet(opened.session, itemId, line()));
         } catch (refusal) {
             if (refusal.status !== 404)
                 throw refusal;
@@ -59,8 +64,8 @@ export function createWaitlist(itemId, session, passGet, changed) {
     return {
         state,
         join: (quantity) =>
-            act(async (token) => waitlistPost(token, (await passGet(token)).pass, itemId, quantity)),
-        leave: () => act((token) => waitlistDelete(token, itemId)),
+            act(async (token) => waitlistPost(token, (await passGet(token)).pass, itemId, quantity, line())),
+        leave: () => act((token) => waitlistDelete(token, itemId, line())),
         start() {
             const opened = session.current();
             if (opened !== null && lasting.read(name) === opened.user)
@@ -71,14 +76,15 @@ export function createWaitlist(itemId, session, passGet, changed) {
 }
 
 /* What the box and the button say: a pure function of what is known. null: there is no box. */
-export function waitlistModel({ phase, owned, ordered, place, busy, refusal }) {
+export function waitlistModel({ phase, owned, ordered, place, busy, refusal, line = 'waitlist' }) {
     const waiting = place?.state === 'waiting';
     if (!waiting && (phase !== 'soldOut' || owned || ordered))
         return null;
     return {
-        words: waiting ? 'waitlist.position' : place?.state === 'expired' ? 'waitlist.expired' : 'waitlist.offer',
+        words: waiting && line === 'waitlist' ? 'waitlist.position' : place?.state === 'expired' ? 'waitlist.expired' : `${line}.offer`,
         position: place?.position ?? 0,
-        button: waiting ? 'waitlist.leave' : 'waitlist.join',
+        button: `${line}.${waiting ? 'leave' : 'join'}`,
+        line,
         waiting,
         busy,
         refusal,

@@ -3,6 +3,7 @@
 
 #include "api/admin_endpoints.h"
 #include "api/catalog.h"
+#include "api/channel_endpoints.h"
 #include "api/path_pattern.h"
 #include "api/query.h"
 #include "base/clock.h"
@@ -27,7 +28,20 @@ struct admin_route {
 
 #define ROUTE(method, role, effect, path, handler) \
     { HTTP_##method, ADMIN_##role, effect, path, admin_##handler },
-static const struct admin_route routes[] = { ADMIN_ENDPOINT_LIST(ROUTE) };
+static const struct admin_route admin_routes[] = { ADMIN_ENDPOINT_LIST(ROUTE) };
+static const struct admin_route channel_routes[] = { CHANNEL_ENDPOINT_LIST(ROUTE) };
+
+/* What the holder of a key can reach at all: an operator nothing of a channel's, and the other way round. */
+struct route_list {
+    const struct admin_route *routes;
+    size_t count;
+};
+static struct route_list routes_of(const struct job *job)
+{
+    if (job->role == ADMIN_CHANNEL)
+        return (struct route_list){ channel_routes, sizeof channel_routes / sizeof *channel_routes };
+    return (struct route_list){ admin_routes, sizeof admin_routes / sizeof *admin_routes };
+}
 
 /* Tells the methods that the path has. */
 static void method_refuse(struct job *job)
@@ -41,11 +55,12 @@ static void method_refuse(struct job *job)
     };
     char bytes[80];
     struct text allow = text_in(bytes, sizeof bytes - 1);
-    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+    const struct route_list list = routes_of(job);
+    for (size_t i = 0; i < list.count; i++) {
         uint32_t id;
         uint64_t order;
-        if (path_pattern_matches(routes[i].path, job->path, &id, &order))
-            text_string(&allow, names[routes[i].method]);
+        if (path_pattern_matches(list.routes[i].path, job->path, &id, &order))
+            text_string(&allow, names[list.routes[i].method]);
     }
     text_literal(&allow, "OPTIONS");
     invariant(!allow.overflow);
@@ -62,13 +77,14 @@ static bool route_takes(const struct admin_route *route, const struct job *job)
 static const struct admin_route *route_find(
     const struct job *job, uint32_t *id, uint64_t *order, bool *known)
 {
+    const struct route_list list = routes_of(job);
     *known = false;
-    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        if (!path_pattern_matches(routes[i].path, job->path, id, order))
+    for (size_t i = 0; i < list.count; i++) {
+        if (!path_pattern_matches(list.routes[i].path, job->path, id, order))
             continue;
         *known = true;
-        if (route_takes(&routes[i], job))
-            return &routes[i];
+        if (route_takes(&list.routes[i], job))
+            return &list.routes[i];
     }
     return NULL;
 }

@@ -42,6 +42,18 @@ void admin_item_create(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_show(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_change(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_remove(struct admin *admin, struct job *job, uint32_t id);
+/* presale.c */
+void admin_item_sold_out(struct admin *admin, struct job *job, uint32_t id);
+void admin_item_presale(struct admin *admin, struct job *job, uint32_t id);
+void admin_item_arrive(struct admin *admin, struct job *job, uint32_t id);
+void admin_purchases(struct admin *admin, struct job *job, uint32_t id);
+void admin_sold_out_members(const struct item *item, struct text *out); /* of an object, not the first */
+/* timetables.c */
+void admin_timetables_list(struct admin *admin, struct job *job, uint32_t id);
+void admin_timetable_create(struct admin *admin, struct job *job, uint32_t id);
+void admin_timetable_show(struct admin *admin, struct job *job, uint32_t id);
+void admin_timetable_change(struct admin *admin, struct job *job, uint32_t id);
+void admin_timetable_day(struct admin *admin, struct job *job, uint32_t id);
 /* users.c */
 void admin_sale_users(struct admin *admin, struct job *job, uint32_t id);
 void admin_sale_users_list(struct admin *admin, struct job *job, uint32_t id);
@@ -73,10 +85,54 @@ MUST_CHECK bool admin_asked(struct admin *admin, struct job *job, const struct c
 void admin_item_adjust(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_move(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_counts(struct admin *admin, struct job *job, uint32_t id);
+/* allocation.c */
+void admin_item_allocation(struct admin *admin, struct job *job, uint32_t id);
+void admin_item_allocate(struct admin *admin, struct job *job, uint32_t id);
+/* safety.c */
+void admin_item_safety(struct admin *admin, struct job *job, uint32_t id);
+void admin_item_safety_use(struct admin *admin, struct job *job, uint32_t id);
+/* channels.c */
+struct channel_figures;
+struct channel_report;
+void admin_channels_list(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_figures_set(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_reports(struct admin *admin, struct job *job, uint32_t id);
+/* What the body tells; `named`: also of which channel. False: answered. */
+MUST_CHECK bool admin_figures_read(struct job *job, struct channel_figures *told, bool named);
+void admin_figures_keep(struct admin *admin, struct job *job, struct channel_figures *told); /* answers */
+void admin_report_json(const struct channel_report *report, struct text *out); /* its members, but the id */
+/* channel_requests.c: of a channel, with its own key; job->channel says which */
+void admin_channel_item(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_reserve(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_report(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_order(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_confirm(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_return(struct admin *admin, struct job *job, uint32_t id);
+void admin_channel_figures(struct admin *admin, struct job *job, uint32_t id);
 /* orders.c: job->ticket says which order. */
 void admin_order_paid(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id);
 void admin_order_refund(struct admin *admin, struct job *job, uint32_t id);
+/* Where refunded units go (enum refund_to), by its name. False: answered. */
+MUST_CHECK bool admin_refund_to_read(struct job *job, const char *name, uint8_t *to);
+/* fulfilment.c: likewise; orders_ship: many. */
+void admin_order_ship(struct admin *admin, struct job *job, uint32_t id);
+void admin_order_deliver(struct admin *admin, struct job *job, uint32_t id);
+void admin_orders_ship(struct admin *admin, struct job *job, uint32_t id);
+void admin_order_refund_part(struct admin *admin, struct job *job, uint32_t id);
+void admin_orders_export(struct admin *admin, struct job *job, uint32_t id); /* order_export.c */
+/* cases.c */
+void admin_cases_list(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_create(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_show(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_notes(struct admin *admin, struct job *job, uint32_t id);
+void admin_cases_costs(struct admin *admin, struct job *job, uint32_t id);
+/* remedies.c */
+void admin_case_orders(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_assign(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_note(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_apply(struct admin *admin, struct job *job, uint32_t id);
+void admin_case_close(struct admin *admin, struct job *job, uint32_t id);
 /* order_notes.c: likewise. */
 void admin_order_note(struct admin *admin, struct job *job, uint32_t id);
 /* payments.c: job->ticket says which order, where there is one. */
@@ -91,6 +147,9 @@ void admin_statement_import(struct admin *admin, struct job *job, uint32_t id);
 void admin_statement_missing(struct admin *admin, struct job *job, uint32_t id);
 /* lists.c */
 void admin_orders_list(struct admin *admin, struct job *job, uint32_t id);
+/* The filters of a list of orders; false: answered. */
+MUST_CHECK bool admin_order_filter(
+    struct admin *admin, struct job *job, struct order_filter *filter, uint64_t *limit);
 void admin_order_show(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_waitlist(struct admin *admin, struct job *job, uint32_t id); /* waitlist.c */
 void admin_audit(struct admin *admin, struct job *job, uint32_t id);

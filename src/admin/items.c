@@ -12,6 +12,7 @@
 
 enum { PAGE_ROWS = 50 };
 enum { PAY_WINDOW_STANDARD_MS = 15 * 60 * 1000, PAY_WINDOW_MAX_MS = 7 * 24 * 3600 * 1000 };
+static const int64_t CHANNEL_RETURN_MAX_MS = 366ll * 24 * 3600 * 1000;
 
 static void item_json(const struct admin *admin, const struct item *item, struct text *out)
 {
@@ -19,13 +20,15 @@ static void item_json(const struct admin *admin, const struct item *item, struct
         "{\"id\":%u,\"sale\":%u,\"product\":%u,\"flash_price\":%llu,\"limit_per_user\":%u,\"pay_"
         "window_ms\":%u,"
         "\"total\":%u,\"locked\":%u,\"taken\":%u,\"safety\":%u,\"preheated\":%s,\"version\":%llu,"
-        "\"deduct_on_payment\":%s",
+        "\"deduct_on_payment\":%s,\"channel_return_ms\":%llu",
         item->id, item->sale, item->product, (unsigned long long)item->flash_price,
         item->limit_per_user, item->pay_window_ms, item->total, item->locked, item->sold,
         item->safety, item->preheated ? "true" : "false", (unsigned long long)item->version,
-        item->deduct_on_payment ? "true" : "false");
+        item->deduct_on_payment ? "true" : "false", (unsigned long long)item->channel_return_ms);
     currency_members(item->currency, out);
     admin_channels_member(admin, item->channel_units, out);
+    admin_sold_out_members(item, out);
+    json_bool(out, "pooled", item->pooled);
     text_literal(out, "}");
 }
 
@@ -160,6 +163,7 @@ static bool item_body_read(
         { "locked", FIELD_U32, &item->locked, 0, UNITS_MAX, false, NULL },
         { "safety", FIELD_U32, &item->safety, 0, UNITS_MAX, false, NULL },
         { "deduct_on_payment", FIELD_FLAG, &item->deduct_on_payment, 0, 1, false, NULL },
+        { "channel_return_ms", FIELD_U64, &item->channel_return_ms, 0, CHANNEL_RETURN_MAX_MS, false, NULL },
         { "channels", FIELD_JSON, &channels, 0, 0, false, NULL },
     };
     json_t *object = job_body_object(job);
@@ -228,6 +232,7 @@ static bool change_read(struct admin *admin, struct job *job, struct item_change
         { "limit_per_user", FIELD_U32, &item->limit_per_user, 0, UNITS_MAX, false, NULL },
         { "pay_window_ms", FIELD_U32, &item->pay_window_ms, 1000, PAY_WINDOW_MAX_MS, false, NULL },
         { "deduct_on_payment", FIELD_FLAG, &item->deduct_on_payment, 0, 1, false, NULL },
+        { "channel_return_ms", FIELD_U64, &item->channel_return_ms, 0, CHANNEL_RETURN_MAX_MS, false, NULL },
         { "total", FIELD_U32, &item->total, 0, UNITS_MAX, false, &total },
         { "locked", FIELD_U32, &item->locked, 0, UNITS_MAX, false, &locked },
         { "safety", FIELD_U32, &item->safety, 0, UNITS_MAX, false, &safety },
@@ -301,6 +306,7 @@ static void change_audit(
         { "limit_per_user", was->limit_per_user, is->limit_per_user },
         { "pay_window_ms", was->pay_window_ms, is->pay_window_ms },
         { "deduct_on_payment", was->deduct_on_payment, is->deduct_on_payment },
+        { "channel_return_ms", was->channel_return_ms, is->channel_return_ms },
         { "total", was->total, is->total }, { "locked", was->locked, is->locked },
         { "safety", was->safety, is->safety } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

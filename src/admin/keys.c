@@ -5,15 +5,18 @@
 #include "admin/admin.h"
 #include "api/key_ring.h"
 #include "base/log.h"
+#include "funnel/door.h"
 
 #include <string.h>
 
-enum { ROLE_BYTES = 8, KIND_BYTES = 8 };
+enum { KIND_BYTES = 8 };
 
-static void key_members(const char *name, enum admin_role role, bool password, struct text *out)
+static void key_members(const char *name, const struct admin_right *right, bool password, struct text *out)
 {
     json_text(out, "name", name);
-    json_text(out, "role", admin_role_name(role));
+    json_text(out, "role", admin_role_name(right->role));
+    if (right->role == ADMIN_CHANNEL)
+        json_text(out, "channel", right->channel);
     json_text(out, "kind", password ? "password" : "key");
 }
 
@@ -24,7 +27,7 @@ void admin_keys_member(const struct admin *admin, struct text *out)
     json_list_begin(out, "keys");
     for (uint32_t i = 0; i < keys.count; i++) {
         json_object_begin(out, NULL);
-        key_members(keys.keys[i].name, keys.keys[i].role, keys.keys[i].password, out);
+        key_members(keys.keys[i].name, &keys.keys[i].right, keys.keys[i].password, out);
         json_object_end(out);
     }
     json_list_end(out);
@@ -59,15 +62,21 @@ static bool file_ok(struct job *job, enum status status, const char *what, const
     return change_ok(job, status);
 }
 
-static bool wish_read(struct job *job, char name[ADMIN_NAME_MAX + 1], enum admin_role *role)
+/* A key for a channel that is not configured could be used by nobody. */
+static bool wish_read(const struct admin *admin, struct job *job, char name[ADMIN_NAME_MAX + 1],
+    struct admin_right *right)
 {
-    char text[ROLE_BYTES + 1];
+    char text[ADMIN_ROLE_CHARS_MAX + 1];
+    channel_index channel;
     const struct field fields[] = { { "name", FIELD_TEXT, name, 1, ADMIN_NAME_MAX, true, NULL },
-        { "role", FIELD_TEXT, text, 1, ROLE_BYTES, true, NULL } };
+        { "role", FIELD_TEXT, text, 1, ADMIN_ROLE_CHARS_MAX, true, NULL } };
     if (!job_fields_read(job, fields, sizeof fields / sizeof *fields))
         return false;
-    *role = admin_role_from_name(span_from_string(text));
-    const char *wrong = *role == ADMIN_NOBODY ? "role must be viewer, operator or admin."
+    *right = admin_right_read(span_from_string(text));
+    const char *wrong = right->role == ADMIN_NOBODY ? "role must be " ADMIN_ROLES_TEXT "."
+        : right->role == ADMIN_CHANNEL
+            && !door_channel_find(admin->lent->channels, span_from_string(right->channel), &channel)
+        ? "role names a channel that is not configured (channels.names)."
         : !admin_name_is_good(span_from_string(name))
         ? "name must be 1 to 64 visible ASCII characters without a space or colon, and not begin "
           "with #."
@@ -81,17 +90,19 @@ void admin_key_create(struct admin *admin, struct job *job, uint32_t id)
 {
     struct key_ring *ring = admin->lent->key_ring;
     char name[ADMIN_NAME_MAX + 1], key[ADMIN_KEY_CHARS + 1];
-    enum admin_role role;
+    struct admin_right right;
+    char role[ADMIN_ROLE_CHARS_MAX + 1];
     (void)id;
-    if (!wish_read(job, name, &role) || !change_ok(job, key_ring_may_add(ring, span_from_string(name))))
+    if (!wish_read(admin, job, name, &right)
+        || !change_ok(job, key_ring_may_add(ring, span_from_string(name))))
         return;
-    admin_audit_write(admin, job, "key.create", "%s, %s", name, admin_role_name(role));
+    admin_audit_write(admin, job, "key.create", "%s, %s", name, admin_right_text(&right, role));
     if (!admin_audit_keep(admin, job)
-        || !file_ok(job, key_ring_add(ring, span_from_string(name), role, key), "made", name))
+        || !file_ok(job, key_ring_add(ring, span_from_string(name), &right, key), "made", name))
         return;
     struct text body = job_body(job);
     json_object_begin(&body, NULL);
-    key_members(name, role, false, &body);
+    key_members(name, &right, false, &body);
     json_text(&body, "key", key);
     json_object_end(&body);
     job_reply_json(job, 201, &body);
@@ -117,20 +128,21 @@ void admin_key_revoke(struct admin *admin, struct job *job, uint32_t id)
 {
     struct key_ring *ring = admin->lent->key_ring;
     char name[ADMIN_NAME_MAX + 1];
-    enum admin_role role = ADMIN_NOBODY;
+    struct admin_right right = { .role = ADMIN_NOBODY };
+    char role[ADMIN_ROLE_CHARS_MAX + 1];
     bool password;
     (void)id;
     if (!revoked_read(job, name, &password)
-        || !change_ok(job, key_ring_may_revoke(ring, span_from_string(name), password, &role)))
+        || !change_ok(job, key_ring_may_revoke(ring, span_from_string(name), password, &right)))
         return;
-    admin_audit_write(admin, job, "key.revoke", "%s, %s%s", name, admin_role_name(role),
+    admin_audit_write(admin, job, "key.revoke", "%s, %s%s", name, admin_right_text(&right, role),
         password ? " (password)" : "");
     if (!admin_audit_keep(admin, job)
         || !file_ok(job, key_ring_revoke(ring, span_from_string(name), password), "revoked", name))
         return;
     struct text body = job_body(job);
     json_object_begin(&body, NULL);
-    key_members(name, role, password, &body);
+    key_members(name, &right, password, &body);
     json_object_end(&body);
     job_reply_json(job, 200, &body);
 }

@@ -53,8 +53,7 @@ static bool query_number(struct job *job, const char *name, uint64_t most, uint6
     return false;
 }
 
-/* False: answered. */
-static bool filter_read(struct admin *admin, struct job *job, struct order_filter *filter, uint64_t *limit)
+bool admin_order_filter(struct admin *admin, struct job *job, struct order_filter *filter, uint64_t *limit)
 {
     uint64_t item = 0, sale = 0;
     const bool good = query_number(job, "item", UINT32_MAX, &item)
@@ -90,7 +89,7 @@ void admin_orders_list(struct admin *admin, struct job *job, uint32_t id)
     ticket_number next = 0;
     uint32_t count = 0;
     (void)id;
-    if (!filter_read(admin, job, &filter, &limit))
+    if (!admin_order_filter(admin, job, &filter, &limit))
         return;
     enum status status =
         admin->store->ops->orders_list(admin->store, &filter, rows, (uint32_t)limit, &count, &next);

@@ -68,21 +68,24 @@ void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id)
             "order %016llx: will be closed when its payments are closed", order_id(admin, job));
 }
 
-void admin_order_refund(struct admin *admin, struct job *job, uint32_t id)
+bool admin_refund_to_read(struct job *job, const char *name, uint8_t *to)
 {
     static const char *const names[] = { "stock", "safety", "write-off" };
+    for (*to = REFUND_TO_STOCK; *to <= REFUND_TO_WRITE_OFF; ++*to)
+        if (strcmp(names[*to], name) == 0)
+            return true;
+    job_reply_problem(job, PROBLEM_BAD_VALUE, "to must be stock, safety or write-off.", SPAN_NONE);
+    return false;
+}
+
+void admin_order_refund(struct admin *admin, struct job *job, uint32_t id)
+{
     struct order_move move = move_of(admin, job, ORDER_EVENT_REFUND);
     char to[10];
     const struct field fields[] = { { "to", FIELD_TEXT, to, 1, sizeof to - 1, true, NULL } };
     (void)id;
-    if (!job_fields_read(job, fields, 1))
+    if (!job_fields_read(job, fields, 1) || !admin_refund_to_read(job, to, &move.refund_to))
         return;
-    while (move.refund_to <= REFUND_TO_WRITE_OFF && strcmp(names[move.refund_to], to) != 0)
-        move.refund_to++;
-    if (move.refund_to > REFUND_TO_WRITE_OFF) {
-        job_reply_problem(job, PROBLEM_BAD_VALUE, "to must be stock, safety or write-off.", SPAN_NONE);
-        return;
-    }
     if (order_moved(admin, job, &move))
         admin_audit_write(admin, job, "order.refund", "order %016llx to %s", order_id(admin, job), to);
 }

@@ -66,7 +66,7 @@ void admin_order_details(struct admin *admin, struct job *job, uint32_t id)
 
 static void refund_members(const struct admin *admin, const struct refund *refund, struct text *out)
 {
-    static const char *const whys[] = { "order", "late", "double", "amount" };
+    static const char *const whys[] = { "order", "late", "double", "amount", "part" };
     static_assert(sizeof whys / sizeof *whys == REFUND_WHYS, "a name for each");
     json_hex(out, "order", funnel_order_id(admin->lent->keys, refund->ticket));
     json_text(out, "provider", refund->provider);
@@ -81,6 +81,8 @@ static void refund_members(const struct admin *admin, const struct refund *refun
     json_u64(out, "done_ms", refund->done_ms);
     json_u64(out, "tries", refund->tries);
     json_text(out, "error", refund->error);
+    if (refund->note[0] != '\0')
+        json_text(out, "reason", refund->note);
 }
 
 static int refund_compare(const void *left, const void *right)

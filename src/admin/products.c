@@ -22,6 +22,11 @@ static void product_json(const struct product *product, struct text *out)
     text_string(out, product->images[0] == 0 ? "[]" : product->images);
     currency_members(product->currency, out);
     json_u64(out, "list_price", product->list_price);
+    json_value(out, "stock");
+    if (product->stock == STOCK_NONE)
+        text_literal(out, "null");
+    else
+        text_i64(out, product->stock);
     texts_json(product->texts, out);
     json_object_end(out);
 }
@@ -71,12 +76,24 @@ static const char *images_take(struct admin *admin, json_t *images, char out[IMA
     return fits ? NULL : "images are too long.";
 }
 
+/* Units that items take when they are preheated; null: each item has its own. */
+static const char *stock_take(json_t *stock, struct product *product)
+{
+    if (stock == NULL)
+        return NULL;
+    const json_int_t units = json_is_null(stock) ? STOCK_NONE : json_integer_value(stock);
+    if (!json_is_null(stock) && (!json_is_integer(stock) || units < 0 || units > UNITS_MAX))
+        return "stock must be a whole number of units, 0 to 100000000, or null.";
+    product->stock = units;
+    return NULL;
+}
+
 /* Reads the body over what `product` is already. False: answered. */
 static bool product_body_read(struct admin *admin, struct job *job, struct product *product, bool required)
 {
     struct asked_price price = { .minor = product->list_price };
     char error[FIELD_ERROR];
-    json_t *images = NULL, *texts = NULL;
+    json_t *images = NULL, *texts = NULL, *stock = NULL;
     unsigned digits;
     const struct field fields[] = {
         { "name", FIELD_TEXT, product->name, 1, NAME_BYTES_MAX, required, NULL },
@@ -85,6 +102,7 @@ static bool product_body_read(struct admin *admin, struct job *job, struct produ
         { "list_price", FIELD_PRICE, &price, 0, PRICE_MAX, required, NULL },
         { "currency", FIELD_TEXT, product->currency, 3, 3, false, NULL },
         { "texts", FIELD_JSON, &texts, 0, 0, false, NULL },
+        { "stock", FIELD_JSON, &stock, 0, 0, false, NULL },
     };
     json_t *object = job_body_object(job);
     if (object == NULL)
@@ -100,6 +118,8 @@ static bool product_body_read(struct admin *admin, struct job *job, struct produ
     if (wrong == NULL
         && !texts_take(texts, texts_of_products, product->texts, PRODUCT_TEXTS_BYTES_MAX, error))
         wrong = error;
+    if (wrong == NULL)
+        wrong = stock_take(stock, product);
     return job_body_end(job, object, wrong);
 }
 
@@ -110,14 +130,24 @@ static void product_reply(struct job *job, int status, const struct product *pro
     job_reply_json(job, status, &body);
 }
 
+static enum status product_put(struct admin *admin, struct product *product)
+{
+    const int64_t stock = product->stock;
+    const enum status status = admin->store->ops->product_insert(admin->store, product);
+    product->stock = stock;
+    return status != STATUS_OK || stock == STOCK_NONE
+        ? status
+        : admin->store->ops->product_stock(admin->store, product->id, stock);
+}
+
 void admin_product_create(struct admin *admin, struct job *job, uint32_t id)
 {
     struct product *product = calloc(1, sizeof *product);
     (void)id;
     invariant(product != NULL);
     memcpy(product->currency, "CNY", 4);
-    if (product_body_read(admin, job, product, true)
-        && job_ok(job, admin->store->ops->product_insert(admin->store, product))) {
+    product->stock = STOCK_NONE;
+    if (product_body_read(admin, job, product, true) && job_ok(job, product_put(admin, product))) {
         product_reply(job, 201, product);
         admin_audit_write(admin, job, "product.create", "product %u %.200s", product->id, product->name);
     }
@@ -201,6 +231,9 @@ static void change_audit(
     if (strcmp(before->images, after->images) != 0)
         admin_audit_write(admin, job, "product.change", "product %u images: now %.400s", after->id,
             after->images);
+    if (before->stock != after->stock)
+        admin_audit_write(admin, job, "product.change", "product %u stock: %lld \u2192 %lld",
+            after->id, (long long)before->stock, (long long)after->stock);
     if (before->list_price != after->list_price || strcmp(before->currency, after->currency) != 0)
         admin_audit_write(admin, job, "product.change", "product %u list_price: %llu %s \u2192 %llu %s",
             after->id, (unsigned long long)before->list_price, before->currency,
@@ -217,7 +250,9 @@ void admin_product_change(struct admin *admin, struct job *job, uint32_t id)
     *product = *before;
     if (product_body_read(admin, job, product, false)
         && (strcmp(before->currency, product->currency) == 0 || currency_may_change(admin, job, before))
-        && job_ok(job, admin->store->ops->product_update(admin->store, product))) {
+        && job_ok(job, admin->store->ops->product_update(admin->store, product))
+        && (before->stock == product->stock
+            || job_ok(job, admin->store->ops->product_stock(admin->store, id, product->stock)))) {
         worker_product_changed(admin->worker, id);
         product_reply(job, 200, product);
         change_audit(admin, job, before, product);

@@ -6,6 +6,7 @@
 #include "api/json_fields.h"
 #include "config/config.h"
 #include "contract/inventory.h"
+#include "policy/sale_copy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,40 +230,6 @@ static const char *totals_take(json_t *totals, struct item *items, uint32_t coun
         items[at].total = (uint32_t)value;
     }
     return NULL;
-}
-
-/* The item as it was before anything was sold. What the other channels and the safety stock do not
- * get is the web channel's, as when it is preheated. False: there is not enough for them. */
-static bool item_renew(struct item *item)
-{
-    int64_t web = (int64_t)item->total - item->locked - item->safety;
-    for (uint32_t channel = 1; channel < CHANNELS_MAX; channel++)
-        web -= item->channel_units[channel];
-    if (web < 0)
-        return false;
-    item->channel_units[0] = (uint32_t)web;
-    item->id = 0;
-    item->sold = 0;
-    item->version = 0;
-    item->preheated = false;
-    return true;
-}
-
-/* What a clone does not inherit: everything that has happened to the old sale, and its beacon, which
- * must be named before anybody can know its value. */
-static void sale_renew(struct sale *sale)
-{
-    sale->id = 0;
-    sale->published = false;
-    sale->archived = false;
-    sale->gate = GATE_SCHEDULED;
-    sale->preheat_at_ms = 0;
-    sale->room_message[0] = 0;
-    sale->beacon_name[0] = 0;
-    sale->beacon_value[0] = 0;
-    sale->beacon_state = BEACON_OPEN;
-    sale->beacon_until_ms = 0;
-    sale->terms_lsn = 0;
 }
 
 /* NULL: the sale and its items are ready to be inserted; else what is wrong. */

@@ -78,6 +78,40 @@ static void difference_json(const struct admin *admin, struct part *part, const 
     text_literal(out, "}");
 }
 
+static bool was_compared(const struct part *part, uint64_t refund)
+{
+    for (uint32_t i = 0; i < part->refund_count; i++)
+        if (part->refunds[i] == refund)
+            return true;
+    return false;
+}
+
+/* How well a refund of the payment fits the row: its amount, and not that of another row. */
+static int refund_fit(const struct part *part, const struct statement_row *row, const struct refund *refund)
+{
+    const bool other = refund->stated_ms != 0 || was_compared(part, refund->id);
+    return (row->amount == refund->amount ? 4 : 0) + (other ? 0 : 2)
+        + (refund->why != REFUND_OF_PART ? 1 : 0);
+}
+
+/* A payment may have gone back in parts. STATUS_NOT_FOUND: nothing of it did. */
+static enum status refund_find(struct admin *admin, const struct part *part,
+    const struct statement_row *row, uint64_t payment, struct refund *refund)
+{
+    struct refund list[1 + REFUND_PARTS_MAX];
+    uint32_t count = 0, best = 0;
+    const enum status status = money_ops(admin)->refunds_of_payment(
+        admin->store, payment, list, 1 + REFUND_PARTS_MAX, &count);
+    if (status != STATUS_OK)
+        return status;
+    for (uint32_t i = 1; i < count; i++)
+        if (refund_fit(part, row, &list[i]) > refund_fit(part, row, &list[best]))
+            best = i;
+    if (count > 0)
+        *refund = list[best];
+    return count > 0 ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
 /* Our payment with the row's reference, and its refund; NULL where there is none. */
 static enum status books_read(struct admin *admin, const struct part *part,
     const struct statement_row *row, struct payment *payment, struct refund *refund, bool there[2])
@@ -89,7 +123,7 @@ static enum status books_read(struct admin *admin, const struct part *part,
     enum status status = money_ops(admin)->by_reference(store, row->reference, payment);
     there[0] = status == STATUS_OK && strcmp(payment->provider, part->provider) == 0;
     if (status == STATUS_OK && there[0]) {
-        status = money_ops(admin)->refund_of_payment(store, payment->id, refund);
+        status = refund_find(admin, part, row, payment->id, refund);
         there[1] = status == STATUS_OK;
     }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;

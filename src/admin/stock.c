@@ -53,7 +53,8 @@ static enum preheat_result sale_preheat(
             return PREHEAT_AWAY;
         for (uint32_t i = 0; i < count; i++) {
             struct outcome outcome = { 0 };
-            const enum preheat_result result = item_preheat(admin->errands, sale, &items[i], &outcome);
+            const enum preheat_result result =
+                item_preheat(admin->store, admin->errands, sale, &items[i], &outcome);
             text_string(out, comma);
             preheat_json(&items[i], result, &outcome, out);
             comma = ",";
@@ -142,7 +143,8 @@ void admin_item_preheat(struct admin *admin, struct job *job, uint32_t id)
     struct text body = job_body(job);
     if (!admin_item_read(admin, job, id, &item) || !admin_sale_read(admin, job, item.sale, &sale))
         return;
-    const enum preheat_result result = item_preheat(admin->errands, &sale, &item, &outcome);
+    const enum preheat_result result =
+        item_preheat(admin->store, admin->errands, &sale, &item, &outcome);
     preheat_json(&item, result, &outcome, &body);
     preheat_reply(job, result, &body);
 }
@@ -280,9 +282,19 @@ void admin_item_adjust(struct admin *admin, struct job *job, uint32_t id)
         { "delta", FIELD_I32, &command.adjust.delta, -UNITS_MAX, UNITS_MAX, true, NULL },
         { "channel", FIELD_TEXT, name, 1, CHANNEL_NAME_MAX, false, NULL },
     };
+    struct item item;
     if (!job_fields_read(job, fields, sizeof fields / sizeof *fields)
-        || !channel_read(admin, job, name, &command.adjust.channel)
-        || !admin_ask(admin, job, &command, &outcome))
+        || !channel_read(admin, job, name, &command.adjust.channel))
+        return;
+    if (command.adjust.delta > 0
+        && admin->store->ops->item_get(admin->store, id, &item) == STATUS_OK && item.pooled) {
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "The item took its units from the product's stock when it was preheated; it can't get "
+            "more. Units can be removed: they go back to the product.",
+            SPAN_NONE);
+        return;
+    }
+    if (!admin_ask(admin, job, &command, &outcome))
         return;
     applied_reply(admin, job, id, &outcome);
 }

@@ -42,6 +42,11 @@
     X(GET, VIEWER, READS, "/sales/#/users?after", sale_users_list) \
     X(POST, ADMIN, WRITES, "/sales/#/users", sale_users) \
     X(POST, ADMIN, WRITES, "/sales/#/users/remove", sale_users_remove) \
+    X(GET, VIEWER, READS, "/timetables", timetables_list) \
+    X(POST, ADMIN, WRITES, "/timetables", timetable_create) \
+    X(GET, VIEWER, READS, "/timetables/#", timetable_show) \
+    X(PATCH, ADMIN, WRITES, "/timetables/#", timetable_change) \
+    X(POST, OPERATOR, WRITES, "/timetables/#/days", timetable_day) \
     X(GET, VIEWER, READS, "/items?sale after", items_list) \
     X(POST, ADMIN, WRITES, "/items", item_create) \
     X(GET, VIEWER, READS, "/items/#", item_show) \
@@ -51,15 +56,42 @@
     X(POST, OPERATOR, COMMANDS, "/items/#/adjust", item_adjust) \
     X(POST, OPERATOR, COMMANDS, "/items/#/move", item_move) \
     X(GET, VIEWER, READS, "/items/#/counts", item_counts) \
+    X(GET, VIEWER, READS, "/items/#/allocation", item_allocation) \
+    X(POST, OPERATOR, WRITES, "/items/#/allocation", item_allocate) \
+    X(GET, VIEWER, READS, "/items/#/safety", item_safety) \
+    X(POST, OPERATOR, WRITES, "/items/#/safety", item_safety_use) \
+    X(GET, VIEWER, READS, "/channels", channels_list) \
+    X(POST, OPERATOR, WRITES, "/channels/figures", channel_figures_set) \
+    X(GET, VIEWER, READS, "/channels/reports?item channel missing after", channel_reports) \
     X(GET, VIEWER, READS, "/items/#/waitlist?after", item_waitlist) \
+    X(PUT, ADMIN, WRITES, "/items/#/sold-out", item_sold_out) \
+    X(GET, VIEWER, READS, "/items/#/presale?after", item_presale) \
+    X(POST, OPERATOR, COMMANDS, "/items/#/presale/arrive", item_arrive) \
+    X(GET, VIEWER, READS, "/purchases?after csv", purchases) \
     X(GET, VIEWER, READS, "/orders?sale item state from_ms to_ms user subject before limit", orders_list) \
+    X(GET, OPERATOR, READS, \
+        "/orders/export?sale item state from_ms to_ms user subject before limit", orders_export) \
+    X(POST, OPERATOR, WRITES, "/shipments", orders_ship) \
     X(GET, VIEWER, READS, "/orders/@", order_show) \
     X(POST, OPERATOR, WRITES, "/orders/@/paid", order_paid) \
     X(POST, OPERATOR, WRITES, "/orders/@/cancel", order_cancel) \
     X(POST, ADMIN, WRITES, "/orders/@/refund", order_refund) \
+    X(POST, ADMIN, WRITES, "/orders/@/refund-part", order_refund_part) \
+    X(POST, OPERATOR, WRITES, "/orders/@/ship", order_ship) \
+    X(POST, OPERATOR, WRITES, "/orders/@/deliver", order_deliver) \
     X(POST, OPERATOR, WRITES, "/orders/@/notes", order_note) \
     X(GET, VIEWER, READS, "/orders/@/payments", order_payments) \
     X(GET, OPERATOR, READS, "/orders/@/details", order_details) \
+    X(GET, VIEWER, READS, "/cases?state after", cases_list) \
+    X(POST, OPERATOR, WRITES, "/cases", case_create) \
+    X(GET, VIEWER, READS, "/cases/costs", cases_costs) \
+    X(GET, VIEWER, READS, "/cases/#", case_show) \
+    X(GET, OPERATOR, READS, "/cases/#/notes?after", case_notes) \
+    X(POST, OPERATOR, WRITES, "/cases/#/notes", case_note) \
+    X(POST, OPERATOR, WRITES, "/cases/#/orders", case_orders) \
+    X(POST, OPERATOR, WRITES, "/cases/#/assign", case_assign) \
+    X(POST, ADMIN, WRITES, "/cases/#/apply", case_apply) \
+    X(POST, OPERATOR, WRITES, "/cases/#/close", case_close) \
     X(GET, VIEWER, READS, "/refunds?open after", refunds) \
     X(GET, VIEWER, READS, "/payments/totals", money_totals) \
     X(POST, OPERATOR, WRITES, "/statements", statement_import) \

@@ -93,6 +93,8 @@ void catalog_render_item(const struct catalog *catalog, const struct board *boar
         open && preheated && free > 0
             && atomic_load_explicit(&board->wins_stopped, memory_order_relaxed) == WINS_RUNNING);
     bool_member(out, "sold_out", preheated && free == 0);
+    if (preheated && free == 0)
+        text_add(out, item->offers);
     if (preheated && free == 0 && board_sold_out_ms(board, item->id) != 0)
         text_format(
             out, ",\"sold_out_ms\":%llu", (unsigned long long)board_sold_out_ms(board, item->id));

@@ -39,8 +39,9 @@ struct catalog_item {
     bool deduct_on_payment;
     uint32_t limit_per_user; /* 0: none */
     uint64_t flash_price;
-    struct span head; /* members before the product's */
-    struct span tail; /* members behind them, up to deduct */
+    struct span head;   /* members before the product's */
+    struct span tail;   /* members behind them, up to deduct */
+    struct span offers; /* ,"offers":{…}: when it is sold out; empty: nothing */
 };
 struct catalog_sale {
     sale_id id;
@@ -49,6 +50,8 @@ struct catalog_sale {
     bool details_required, waiting_room, pass_once;
     uint8_t human_check; /* enum human_check */
     uint32_t drop_percent, pace_per_s;
+    uint32_t timetable; /* that made it; 0: none */
+    uint64_t day_ms;    /* the beginning of the day that it was made for */
     uint8_t gate;
     bool archived; /* in no list; it can still be found by its number */
     uint32_t item_count;
@@ -178,5 +181,10 @@ struct catalog_lists *catalog_lists_change(
     const struct catalog *catalog, sale_id id, const struct catalog_sale *sale, uint64_t now_ms);
 void catalog_render_sales(const struct catalog *catalog, const struct board *board, channel_index channel,
     const struct catalog_wish *wish, uint64_t now_ms, size_t room, struct text *out);
+
+/* catalog_sessions.c: the sales that timetables made for today, by the calendar there, the earliest first. */
+enum { CATALOG_SESSIONS_MAX = 64 };
+void catalog_render_sessions(
+    const struct catalog *catalog, const struct board *board, uint64_t now_ms, struct text *out);
 
 #endif

@@ -35,26 +35,49 @@ static struct catalog_sale *sale_make(
     return sale;
 }
 
+/* What people may do instead of buying it. Prepared here: the door's answers only copy it. */
+static void offers_write(const struct item *row, struct text *out)
+{
+    const struct sold_out_offer *offer = &row->offer;
+    const item_id presale = offer->presale_item != 0 ? offer->presale_item : row->id;
+    if (offer->kind == SOLD_OUT_WAITLIST)
+        text_format(out,
+            ",\"offers\":{\"kind\":\"waitlist\",\"waitlist\":\"/v1/items/%u/waitlist\"}", row->id);
+    if (offer->kind == SOLD_OUT_SUBSTITUTES)
+        text_format(
+            out, ",\"offers\":{\"kind\":\"substitutes\",\"substitutes\":[%s]}", offer->substitutes);
+    if (offer->kind != SOLD_OUT_PRESALE)
+        return;
+    text_format(out, ",\"offers\":{\"kind\":\"presale\",\"item\":%u,\"presale\":\"/v1/items/%u/presale\"",
+        presale, presale);
+    if (offer->deposit_item != 0)
+        text_format(out, ",\"deposit_item\":%u", offer->deposit_item);
+    text_literal(out, "}");
+}
+
 static struct catalog_item *item_make(const struct item *row)
 {
-    char bytes[256];
+    char bytes[512];
     struct text text = text_in(bytes, sizeof bytes);
     text_format(&text, "\"id\":%u,\"sale\":%u,", row->id, row->sale);
     const size_t head_bytes = text.size;
     text_format(&text, ",\"flash_price\":%llu,\"limit_per_user\":%u,\"deduct\":\"%s\"",
         (unsigned long long)row->flash_price, row->limit_per_user,
         row->deduct_on_payment ? "payment" : "order");
+    const size_t tail_bytes = text.size - head_bytes;
+    offers_write(row, &text);
     invariant(!text.overflow);
     struct catalog_item *item = block_take(sizeof *item + text.size);
     *item = (struct catalog_item){ .head = span_of(bytes, head_bytes),
-        .tail = span_of(bytes + head_bytes, text.size - head_bytes),
+        .tail = span_of(bytes + head_bytes, tail_bytes),
+        .offers = text_since(&text, head_bytes + tail_bytes),
         .id = row->id,
         .sale = row->sale,
         .product = row->product,
         .deduct_on_payment = row->deduct_on_payment,
         .limit_per_user = row->limit_per_user,
         .flash_price = row->flash_price };
-    span_keep(&item->tail, span_keep(&item->head, (char *)(item + 1)));
+    span_keep(&item->offers, span_keep(&item->tail, span_keep(&item->head, (char *)(item + 1))));
     return item;
 }
 
@@ -144,6 +167,8 @@ static void sale_take(struct reading *reading, const struct sale *row, const str
         .human_check = row->human_check,
         .drop_percent = row->drop_percent,
         .pace_per_s = row->pace_per_s,
+        .timetable = row->timetable,
+        .day_ms = row->day_ms,
         .gate = row->gate,
         .archived = row->archived,
         .title = span_of(bytes, title_bytes),
@@ -396,6 +421,7 @@ static void rule_show(
         rule.drop_percent = (uint8_t)sale->drop_percent;
         rule.pace_per_s = sale->pace_per_s;
         rule.deduct_on_payment = item->deduct_on_payment;
+        rule.offers = item->offers.size > 0;
     }
     item_rule_set(rules, id, &rule);
 }

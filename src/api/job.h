@@ -40,6 +40,7 @@ static inline bool job_kind_is_view(enum job_kind kind)
 enum job_share {
     SHARE_ADMIN,
     SHARE_SHOP,
+    SHARE_CHANNEL,
     SHARE_CALLBACK,
     SHARE_SANDBOX,
     SHARE_PAY,
@@ -85,6 +86,7 @@ struct job {
     /* JOB_ADMIN */
     char actor[ADMIN_NAME_MAX + 1];
     enum admin_role role;
+    channel_index channel;        /* ADMIN_CHANNEL: whose key it is */
     struct span key;              /* the Idempotency-Key; empty: none */
     struct command_origin origin; /* of its commands */
     bool commanded;               /* the inventory has, or may have, changed something for it */

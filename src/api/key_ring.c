@@ -142,8 +142,8 @@ enum status key_ring_may_add(struct key_ring *ring, struct span name)
     return status;
 }
 
-enum status key_ring_add(
-    struct key_ring *ring, struct span name, enum admin_role role, char key[ADMIN_KEY_CHARS + 1])
+enum status key_ring_add(struct key_ring *ring, struct span name, const struct admin_right *right,
+    char key[ADMIN_KEY_CHARS + 1])
 {
     pthread_mutex_lock(&ring->lock);
     struct key_changes changes = ring->changes;
@@ -151,7 +151,7 @@ enum status key_ring_add(
     if (status == STATUS_OK) {
         struct admin_key *made = &changes.made.keys[changes.made.count++];
         invariant(admin_name_is_good(name) && changes.made.count <= ADMIN_KEYS_MAX);
-        *made = (struct admin_key){ .role = role };
+        *made = (struct admin_key){ .right = *right };
         memcpy(made->name, name.data, name.size);
         admin_key_make(key);
         hash_sha256(key, ADMIN_KEY_CHARS, made->hash);
@@ -162,38 +162,38 @@ enum status key_ring_add(
 }
 
 static enum status may_revoke(
-    struct key_ring *ring, struct span name, bool password, enum admin_role *role)
+    struct key_ring *ring, struct span name, bool password, struct admin_right *right)
 {
     const struct admin_keys *keys = key_ring_now(ring);
     const struct admin_key *key = named(ring, name, password);
     if (key == NULL)
         return STATUS_NOT_FOUND;
-    *role = key->role;
+    *right = key->right;
     for (uint32_t i = 0; i < keys->count; i++) {
         const struct admin_key *other = &keys->keys[i];
         const bool goes =
             other->password == password && span_equal(name, span_from_string(other->name));
-        if (!goes && other->role == ADMIN_ADMIN)
+        if (!goes && other->right.role == ADMIN_ADMIN)
             return STATUS_OK;
     }
     return STATUS_REFUSED;
 }
 
 enum status key_ring_may_revoke(
-    struct key_ring *ring, struct span name, bool password, enum admin_role *role)
+    struct key_ring *ring, struct span name, bool password, struct admin_right *right)
 {
     pthread_mutex_lock(&ring->lock);
-    const enum status status = may_revoke(ring, name, password, role);
+    const enum status status = may_revoke(ring, name, password, right);
     pthread_mutex_unlock(&ring->lock);
     return status;
 }
 
 enum status key_ring_revoke(struct key_ring *ring, struct span name, bool password)
 {
-    enum admin_role role;
+    struct admin_right right;
     pthread_mutex_lock(&ring->lock);
     struct key_changes changes = ring->changes;
-    enum status status = may_revoke(ring, name, password, &role);
+    enum status status = may_revoke(ring, name, password, &right);
     if (status == STATUS_OK) {
         key_changes_revoke(&changes, &ring->file, name, password);
         status = ring_change(ring, &changes);

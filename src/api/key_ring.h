@@ -25,12 +25,12 @@ void key_ring_copy(struct key_ring *ring, struct admin_keys *keys);
  * ADMIN_KEYS_MAX lines. */
 MUST_CHECK enum status key_ring_may_add(struct key_ring *ring, struct span name);
 /* Makes it, keeps it on disk, and then it counts. */
-MUST_CHECK enum status key_ring_add(
-    struct key_ring *ring, struct span name, enum admin_role role, char key[ADMIN_KEY_CHARS + 1]);
-/* Whether it could be revoked; *role: its role. STATUS_NOT_FOUND: no such key or password; STATUS_REFUSED:
+MUST_CHECK enum status key_ring_add(struct key_ring *ring, struct span name,
+    const struct admin_right *right, char key[ADMIN_KEY_CHARS + 1]);
+/* Whether it could be revoked; *right: its role. STATUS_NOT_FOUND: no such key or password; STATUS_REFUSED:
  * no administrator would be left. */
 MUST_CHECK enum status key_ring_may_revoke(
-    struct key_ring *ring, struct span name, bool password, enum admin_role *role);
+    struct key_ring *ring, struct span name, bool password, struct admin_right *right);
 /* It counts no longer: requests with it, and console sessions that began with it, are refused from now on. */
 MUST_CHECK enum status key_ring_revoke(struct key_ring *ring, struct span name, bool password);
 

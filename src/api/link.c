@@ -32,7 +32,9 @@ struct link {
     struct edge_link each[EDGES_MAX + 1];
     _Atomic bool away, stopped;
     _Atomic(const char *) reason;
-    _Atomic uint64_t lag, asks_since_ms; /* 0: the database has answered */
+    _Atomic uint64_t lag, asks_since_ms;                      /* 0: the database has answered */
+    void (*ask)(void *context, struct worker_health *health); /* NULL: nobody besides the worker knows */
+    void *ask_context;
 };
 
 static void views_create(struct link *link, struct edge_link *edge)
@@ -268,6 +270,13 @@ void link_health_asks(struct link *link, uint64_t since_ms)
     atomic_store(&link->asks_since_ms, since_ms);
 }
 
+void link_health_from(
+    struct link *link, void (*ask)(void *context, struct worker_health *health), void *context)
+{
+    link->ask = ask;
+    link->ask_context = context;
+}
+
 void link_health(const struct link *link, uint64_t now_ms, struct worker_health *health)
 {
     const uint64_t since_ms = atomic_load(&link->asks_since_ms);
@@ -276,4 +285,12 @@ void link_health(const struct link *link, uint64_t now_ms, struct worker_health 
         .stopped = atomic_load(&link->stopped),
         .lag = atomic_load(&link->lag),
         .reason = atomic_load(&link->reason) };
+    if (link->ask == NULL)
+        return;
+    struct worker_health now = { 0 };
+    link->ask(link->ask_context, &now);
+    health->away |= now.away;
+    health->stopped |= now.stopped;
+    if (now.reason != NULL)
+        health->reason = now.reason;
 }

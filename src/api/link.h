@@ -67,6 +67,10 @@ struct worker_health {
 /* The thread that writes orders: after a turn; before it, since when it is in the database's hands. */
 void link_health_set(struct link *link, const struct worker_health *health);
 void link_health_asks(struct link *link, uint64_t since_ms);
+/* Before the threads run: who can say at any moment, on any thread, what is wrong. The worker itself may be
+ * waiting for a silent database. */
+void link_health_from(
+    struct link *link, void (*ask)(void *context, struct worker_health *health), void *context);
 void link_health(const struct link *link, uint64_t now_ms, struct worker_health *health);
 
 #endif

@@ -82,6 +82,8 @@
     X(ORDER_CLOSED, "order-closed", 409, "Order closed", "The order is closed; see state and reason.") \
     X(ALREADY_PAID, "already-paid", 409, "Already paid", "The order is already paid.") \
     X(NOT_PAID, "not-paid", 409, "Not paid", "Only a paid order can be refunded.") \
+    X(ALREADY_SHIPPED, "already-shipped", 409, "Already shipped", "The order is already shipped.") \
+    X(NOT_SHIPPED, "not-shipped", 409, "Not shipped", "The order is not shipped yet.") \
     X(AMOUNT_MISMATCH, "amount-mismatch", 409, "Amount mismatch", \
         "The amount or the currency differs from the order's. Nothing was changed.") \
     X(REFERENCE_USED, "reference-used", 409, "Reference used", \

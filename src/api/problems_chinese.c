@@ -58,6 +58,8 @@ static const struct {
     { "intent-invalid", "购买意向无效或已过期。" },
     { "order-closed", "订单已关闭，见 state 和 reason。" },
     { "already-paid", "订单已付款。" },
+    { "already-shipped", "订单已发货。" },
+    { "not-shipped", "订单尚未发货。" },
     { "not-paid", "只有已付款的订单才能退款。" },
     { "amount-mismatch", "金额或货币与订单不符，未作任何修改。" },
     { "reference-used", "该付款参考号已支付过另一个订单。" },

@@ -27,6 +27,10 @@ enum public_needs {
     X(ORDER_REFUND, public_order_refund, HTTP_POST, "/orders/@/refund", NEEDS_NOTHING, BODY_SHORT, false) \
     X(INTENT_PAY, public_intent_pay, HTTP_POST, "/intents/pay", NEEDS_NO_BAN, BODY_DETAILS, true) \
     X(PAYMENT_WAYS, public_payment_ways, HTTP_GET, "/payments", NEEDS_NOTHING, BODY_SHORT, false) \
+    X(PRESALE_BOOK, public_presale_book, HTTP_POST, "/items/#/presale", NEEDS_A_PASS, BODY_SHORT, false) \
+    X(PRESALE_SHOW, public_presale_show, HTTP_GET, "/items/#/presale", NEEDS_NOTHING, BODY_SHORT, false) \
+    X(PRESALE_LEAVE, public_presale_leave, HTTP_DELETE, "/items/#/presale", NEEDS_NOTHING, \
+        BODY_SHORT, false) \
     X(WAITLIST_JOIN, public_waitlist_join, HTTP_POST, "/items/#/waitlist", NEEDS_A_PASS, \
         BODY_SHORT, false) \
     X(WAITLIST_SHOW, public_waitlist_show, HTTP_GET, "/items/#/waitlist", NEEDS_NOTHING, \

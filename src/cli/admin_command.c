@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/admin_parts.h"
 #include "cli/admin_session.h"
+#include "cli/order_command.h"
 #include "cli/reconcile_command.h"
 #include "cli/statement_command.h"
 #include "contract/limits.h"
@@ -319,6 +320,10 @@ static enum admin_cli_result verb_run(const struct admin_arguments *arguments,
             result = media_add(&session, request);
         else if (strcmp(request->verb->name, "statement import") == 0)
             result = statement_import(&session, request);
+        else if (strcmp(request->verb->name, "order ship-file") == 0)
+            result = order_ship_file(&session, request);
+        else if (strcmp(request->verb->name, "order export") == 0)
+            result = order_export(&session, request);
         else if (request->file != NULL)
             result = users_load(&session, request);
         else if (strcmp(request->verb->name, "sale show") == 0)
@@ -340,6 +345,7 @@ enum admin_cli_result admin_cli_run(int argc, char **argv, FILE *out, FILE *erro
     int words = 0;
     const char *wrong = admin_arguments_split(&arguments, argc, argv);
     const struct admin_verb *verb = admin_verb_find(arguments.count, arguments.rest, &words);
+    verb = order_verb_choose(verb, arguments.count, arguments.rest);
     if (wrong != NULL) {
         fprintf(errors, "stampede admin: %s\n", wrong);
         return ADMIN_CLI_USAGE;

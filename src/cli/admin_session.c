@@ -105,6 +105,18 @@ static CURLcode exchange_surely(struct admin_session *session, const char *metho
     return code;
 }
 
+/* A page of CSV, and where the next one begins. */
+static bool csv_is(struct admin_session *session, struct admin_answer *answer)
+{
+    struct curl_header *next = NULL;
+    char *type = NULL;
+    curl_easy_getinfo(session->curl, CURLINFO_CONTENT_TYPE, &type);
+    if (curl_easy_header(session->curl, "Stampede-Next", 0, CURLH_HEADER, -1, &next) == CURLHE_OK
+        && span_to_u64(span_from_string(next->value), &answer->next) != STATUS_OK)
+        answer->next = 0;
+    return type != NULL && strncmp(type, "text/csv", 8) == 0;
+}
+
 enum admin_cli_result admin_session_send(struct admin_session *session, const char *method,
     const char *path, const struct admin_body *body, struct admin_answer *answer)
 {
@@ -127,7 +139,9 @@ enum admin_cli_result admin_session_send(struct admin_session *session, const ch
     }
     answer->json =
         answer->body.size > 0 ? json_loadb(answer->body.bytes, answer->body.size, 0, NULL) : NULL;
-    if (answer->status >= 200 && answer->status < 300 && (answer->json != NULL || answer->body.size == 0))
+    const bool csv = csv_is(session, answer);
+    if (answer->status >= 200 && answer->status < 300
+        && (csv || answer->json != NULL || answer->body.size == 0))
         return ADMIN_CLI_DONE;
     const bool refused = answer->status >= 400 && answer->status < 600;
     if (refused)

@@ -25,7 +25,8 @@ struct admin_session {
 struct admin_answer {
     struct received body;
     long status;
-    json_t *json; /* NULL: not JSON */
+    json_t *json;  /* NULL: not JSON, but a CSV */
+    uint64_t next; /* of a CSV: where the next page begins; 0: there is none */
 };
 
 /* What a request carries; `type`: the header. */

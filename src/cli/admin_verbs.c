@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli/admin_verbs.c: the table of verbs. It is the reference: parsing, help and requests
  * (admin_parse.c) all follow from it. */
+#include "cli/admin_channel_verbs.h"
 #include "cli/admin_parts.h"
+#include "cli/admin_verbs_sessions.h"
+#include "cli/order_verbs.h"
 #include "contract/types.h"
 
 #define NUMBER_OF(what) \
@@ -14,15 +17,12 @@
     }
 #define SALE_COLUMNS \
     "id title gate start_ms end_ms limit_per_user eligible_only one_open_order details_required " \
-    "published" \
-    " preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s cooldown_s" \
-    " return_draw_ms start_draw_ms shards beacon_name" \
-    " beacon_state beacon_value"
+    "published preheat_at_ms human_check waiting_room pass_once drop_percent pace_per_s " \
+    "cooldown_s " \
+    "return_draw_ms start_draw_ms shards beacon_name beacon_state beacon_value"
 #define ITEM_COLUMNS \
     "id sale product flash_price currency limit_per_user pay_window_ms deduct_on_payment total " \
-    "locked " \
-    "taken" \
-    " safety preheated"
+    "locked taken safety preheated"
 #define PREHEAT_COLUMNS "item result sellable detail"
 
 /* What a sale asks of its visitors; `flag`: how create and change say yes. */
@@ -52,6 +52,7 @@
 #define PRODUCT_ABOUT \
     { "--description", "description", OPTION_TEXT, false, "a description" }, \
         { "--image", "images", OPTION_TEXTS, false, "address of a picture; can be repeated" }, \
+        { "--stock", "stock", OPTION_NUMBER, false, "units that items take when they are preheated" }, \
         TEXTS("\"name\":\"Kettle\",\"description\":\"Steel\"")
 
 /* Something that is done to one thing, known by its number. */
@@ -225,8 +226,7 @@ const struct admin_verb admin_verbs[] = {
                 "reserve the unit when payment starts, not on purchase" },
             { "--locked", "locked", OPTION_NUMBER, false, "units of the total that are not for sale" },
             { "--safety", "safety", OPTION_NUMBER, false, "units kept back as safety stock" },
-            { "--channel", "channels", OPTION_UNITS, false,
-                "web=N; can be repeated; all to web if not given" } } },
+            CHANNEL_UNITS, CHANNEL_RETURN } },
     { .name = "item show",
         .method = "GET",
         .path = "/admin/v1/items/%",
@@ -245,8 +245,7 @@ const struct admin_verb admin_verbs[] = {
             { "--total", "total", OPTION_NUMBER, false, "units" },
             { "--locked", "locked", OPTION_NUMBER, false, "units of the total that are not for sale" },
             { "--safety", "safety", OPTION_NUMBER, false, "units kept back as safety stock" },
-            { "--channel", "channels", OPTION_UNITS, false,
-                "web=N; can be repeated; all to web if not given" } } },
+            CHANNEL_UNITS, CHANNEL_RETURN } },
     ONE("DELETE", "item remove", "items/%", "item", "remove an item that is not preheated"),
     { .name = "item list",
         .pages = true,
@@ -275,6 +274,7 @@ const struct admin_verb admin_verbs[] = {
             { "--to", "to", OPTION_TEXT, true, "channel or safety" },
             { "--quantity", "quantity", OPTION_NUMBER, true, "units" } } },
     ONE("GET", "item counts", "items/%/counts", "item", "show its units per channel"),
+    ADMIN_CHANNEL_VERBS,
     { .name = "waitlist",
         .pages = true,
         .method = "GET",
@@ -326,6 +326,8 @@ const struct admin_verb admin_verbs[] = {
         .path = "/admin/v1/orders/@/refund",
         .help = "refund a paid order",
         .options = { ORDER_ID, { "--to", "to", OPTION_TEXT, true, "stock, safety or write-off" } } },
+    FULFILMENT_VERBS,
+    CASE_VERBS,
     { .name = "order details",
         .method = "GET",
         .path = "/admin/v1/orders/@/details",
@@ -485,6 +487,8 @@ const struct admin_verb admin_verbs[] = {
         .help = "list messages to the shop",
         .options = { { "--state", "state", OPTION_TEXT, false, "waiting, delivered or failed" },
             { "--order", "order", OPTION_TEXT, false, "only those about this order" } } },
+    SESSION_VERBS,
+    PRESALE_VERBS,
     ACT("webhook replay", "webhooks/%/replay", "webhook", "send a message again, now"),
     { .name = "webhook replay-from",
         .method = "POST",

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    LINE_BYTES = ADMIN_NAME_MAX + 32 + 2 * PASSWORD_SALT_BYTES + 2 * HASH_SHA256_BYTES,
+    LINE_BYTES = ADMIN_NAME_MAX + ADMIN_ROLE_CHARS_MAX + 16 + 2 * PASSWORD_SALT_BYTES + 2 * HASH_SHA256_BYTES,
 };
 
 struct key_options {
@@ -28,14 +28,17 @@ static int usage(FILE *errors, const char *wrong)
 {
     fprintf(errors,
         "stampede key: %s\n"
-        "usage: stampede key new --name NAME --role viewer|operator|admin --file FILE\n"
+        "usage: stampede key new --name NAME --role viewer|operator|admin|channel=NAME --file "
+        "FILE\n"
         "       stampede key password --name NAME --role viewer|operator|admin --file FILE\n"
         "       stampede key list --file FILE\n"
         "  new shows the key once, and adds its name, role and hash to the file that admin.keys "
         "names.\n"
         "  password reads a password for the console from the terminal or standard input, and adds "
         "its "
-        "salted hash.\n",
+        "salted hash.\n"
+        "  A key with the role channel=NAME works for that sales channel only "
+        "(docs/channels.md).\n",
         wrong);
     return KEY_USAGE;
 }
@@ -133,8 +136,11 @@ static int key_new(const struct key_options *options, FILE *out, FILE *errors)
         return usage(errors, "new and password need --name, --role and --file");
     if (!admin_name_is_good(span_from_string(options->name)))
         return usage(errors, "--name must be 1 to 64 visible characters without a colon");
-    if (admin_role_from_name(span_from_string(options->role)) == ADMIN_NOBODY)
-        return usage(errors, "--role must be viewer, operator or admin");
+    const struct admin_right right = admin_right_read(span_from_string(options->role));
+    if (right.role == ADMIN_NOBODY)
+        return usage(errors, "--role must be " ADMIN_ROLES_TEXT);
+    if (options->password && right.role == ADMIN_CHANNEL)
+        return usage(errors, "a channel has keys, no passwords: the console is for people");
     const int fd = open(options->file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || flock(fd, LOCK_EX) != 0) {
         fprintf(errors, "stampede key: %s: %m\n", options->file);
@@ -159,9 +165,11 @@ static int key_list(const struct key_options *options, FILE *out, FILE *errors)
         return usage(errors, "list needs --file");
     if (!file_load(options->file, &keys, errors))
         return KEY_FAILED;
-    for (uint32_t i = 0; i < keys.count; i++)
-        fprintf(out, "%-24s %s%s\n", keys.keys[i].name, admin_role_name(keys.keys[i].role),
+    for (uint32_t i = 0; i < keys.count; i++) {
+        char role[ADMIN_ROLE_CHARS_MAX + 1];
+        fprintf(out, "%-24s %s%s\n", keys.keys[i].name, admin_right_text(&keys.keys[i].right, role),
             keys.keys[i].password ? " (password)" : "");
+    }
     return KEY_DONE;
 }
 

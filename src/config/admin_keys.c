@@ -9,19 +9,48 @@
 
 enum { WEAK_KEY_MAX = 256, KEY_SECRET_BYTES = 32 };
 
-static const char *const role_names[] = { "nobody", "viewer", "operator", "admin" };
+static const char *const role_names[] = { "nobody", "channel", "viewer", "operator", "admin" };
+static const struct span channel_prefix = SPAN("channel=");
 
 const char *admin_role_name(enum admin_role role)
 {
     return role_names[role];
 }
 
-enum admin_role admin_role_from_name(struct span name)
+const char *admin_right_text(const struct admin_right *right, char out[ADMIN_ROLE_CHARS_MAX + 1])
 {
+    snprintf(out, ADMIN_ROLE_CHARS_MAX + 1, "%s%s%s", admin_role_name(right->role),
+        right->role == ADMIN_CHANNEL ? "=" : "", right->channel);
+    return out;
+}
+
+/* The names that channels.names may have. The shop's own page has no key: its orders are paid by people. */
+static bool channel_is_good(struct span name)
+{
+    if (name.size == 0 || name.size > CHANNEL_NAME_MAX || span_equal(name, SPAN("web")))
+        return false;
+    for (size_t i = 0; i < name.size; i++) {
+        const char c = name.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'))
+            return false;
+    }
+    return true;
+}
+
+struct admin_right admin_right_read(struct span text)
+{
+    struct admin_right right = { .role = ADMIN_NOBODY };
     for (int role = ADMIN_VIEWER; role <= ADMIN_ADMIN; role++)
-        if (span_equal(name, span_from_string(role_names[role])))
-            return (enum admin_role)role;
-    return ADMIN_NOBODY;
+        if (span_equal(text, span_from_string(role_names[role])))
+            right.role = (enum admin_role)role;
+    if (!span_starts_with(text, channel_prefix))
+        return right;
+    const struct span name = span_of(text.data + channel_prefix.size, text.size - channel_prefix.size);
+    if (channel_is_good(name)) {
+        right.role = ADMIN_CHANNEL;
+        memcpy(right.channel, name.data, name.size);
+    }
+    return right;
 }
 
 static bool hex_read(struct span text, uint8_t *bytes, size_t count)
@@ -45,7 +74,7 @@ bool admin_key_parse(struct span line, struct admin_key *key)
         return false;
     if (name.size == 0 || name.size > ADMIN_NAME_MAX)
         return false;
-    *key = (struct admin_key){ .role = admin_role_from_name(role) };
+    *key = (struct admin_key){ .right = admin_right_read(role) };
     memcpy(key->name, name.data, name.size);
     key->password = span_starts_with(line, SPAN("scrypt:"));
     if (key->password) {
@@ -53,7 +82,9 @@ bool admin_key_parse(struct span line, struct admin_key *key)
         if (!span_take_until(&line, ':', &salt) || !hex_read(salt, key->salt, sizeof key->salt))
             return false;
     }
-    return key->role != ADMIN_NOBODY && hex_read(line, key->hash, sizeof key->hash);
+    if (key->password && key->right.role == ADMIN_CHANNEL)
+        return false; /* the console is for people */
+    return key->right.role != ADMIN_NOBODY && hex_read(line, key->hash, sizeof key->hash);
 }
 
 bool admin_hash_parse(struct span hex, uint8_t hash[HASH_SHA256_BYTES])

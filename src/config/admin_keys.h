@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config/admin_keys.h: who may use the admin API. The file has a line per key, `name:role:sha256
- * of the key in hex`, and a line per password for the console, `name:role:scrypt:salt:hash` in hex
- * (base/password.h); the keys and passwords themselves are nowhere. Thread: immutable after loading.
- * Comparison in constant time. */
+/* config/admin_keys.h: who may use the admin API, and the API of channels. The file has a line per key,
+ * `name:role:sha256 of the key in hex`, and a line per password for the console,
+ * `name:role:scrypt:salt:hash` in hex (base/password.h); the keys and passwords themselves are nowhere.
+ * Thread: immutable after loading. Comparison in constant time. */
 #ifndef STAMPEDE_CONFIG_ADMIN_KEYS_H
 #define STAMPEDE_CONFIG_ADMIN_KEYS_H
 
@@ -17,12 +17,20 @@ enum {
     ADMIN_NAME_MAX = ACTOR_BYTES_MAX,
     ADMIN_ERROR = 200
 };
-enum admin_role { ADMIN_NOBODY, ADMIN_VIEWER, ADMIN_OPERATOR, ADMIN_ADMIN };
+/* ADMIN_CHANNEL is below all others: its key works for one channel, in the API of channels, and nowhere
+ * else. Its role is written `channel=NAME`. */
+enum admin_role { ADMIN_NOBODY, ADMIN_CHANNEL, ADMIN_VIEWER, ADMIN_OPERATOR, ADMIN_ADMIN };
+enum { ADMIN_ROLE_CHARS_MAX = 8 + CHANNEL_NAME_MAX };
+/* A role, and of ADMIN_CHANNEL the channel. */
+struct admin_right {
+    enum admin_role role;
+    char channel[CHANNEL_NAME_MAX + 1];
+};
 
 struct admin_key {
     char name[ADMIN_NAME_MAX + 1];
-    enum admin_role role;
-    bool password; /* else a key */
+    struct admin_right right;
+    bool password; /* else a key; never of a channel */
     uint8_t salt[PASSWORD_SALT_BYTES];
     uint8_t hash[HASH_SHA256_BYTES];
 };
@@ -52,6 +60,9 @@ void admin_key_make(char key[ADMIN_KEY_CHARS + 1]);
  * ASCII characters without a colon, the first not '#'. */
 bool admin_name_is_good(struct span name);
 const char *admin_role_name(enum admin_role role);
-enum admin_role admin_role_from_name(struct span name); /* ADMIN_NOBODY: no such role */
+/* As it is written; answers `out`. */
+const char *admin_right_text(const struct admin_right *right, char out[ADMIN_ROLE_CHARS_MAX + 1]);
+struct admin_right admin_right_read(struct span text); /* ADMIN_NOBODY: no such role */
+#define ADMIN_ROLES_TEXT "viewer, operator, admin or channel=NAME"
 
 #endif

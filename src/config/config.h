@@ -73,7 +73,11 @@ struct config {
     /* [cors] */
     char origins[CONFIG_LIST]; /* separated by spaces or commas */
     /* [channels] */
-    char channels[CONFIG_TEXT]; /* "web,app": the first is always web */
+    char channels[CONFIG_TEXT];                             /* "web,app": the first is always web */
+    uint64_t weight_sales, weight_conversion, weight_value; /* thousandths; they add up to 1,000 */
+    uint64_t channel_requests_per_s;                        /* of each key of a channel */
+    /* [safety]: thousandths of an item's units */
+    uint64_t safety_least, safety_most;
     /* [limits] */
     uint64_t address_per_s, address_burst, address_entries;
     uint64_t user_requests, user_window_ms, user_entries;
@@ -163,6 +167,11 @@ struct config {
     uint64_t trace_sample;            /* one purchase in so many; 0: none by itself */
     char trace_endpoint[CONFIG_LIST]; /* empty: none is followed */
     bool trace_allow_private;
+    /* [mail] */
+    char mail_server[CONFIG_LIST]; /* empty: no mails */
+    char mail_from[CONFIG_TEXT], mail_user[CONFIG_TEXT], mail_password_file[CONFIG_TEXT];
+    /* [remedy] */
+    uint64_t coupon_percent, coupon_days;
     /* [webhook] */
     char webhook_url[CONFIG_LIST]; /* empty: the shop is not told */
     char webhook_secret_file[CONFIG_TEXT];

@@ -8,7 +8,9 @@
 #include "config/test_mode.h"
 #include "contract/types.h"
 #include "edge/forwarded.h"
+#include "outgoing/mail.h"
 #include "outgoing/verdict.h"
+#include "policy/allocation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -163,6 +165,16 @@ static uint32_t channels_count(const struct config *config)
     return count;
 }
 
+static const char *channels_wrong(const struct config *config)
+{
+    const struct allocation_weights weights = { (uint32_t)config->weight_sales,
+        (uint32_t)config->weight_conversion, (uint32_t)config->weight_value };
+    if (!allocation_weights_are_good(&weights))
+        return "channels.weight_sales, weight_conversion and weight_value must add up to 1000";
+    return config->safety_least <= config->safety_most ? NULL
+                                                       : "safety.least must not exceed safety.most";
+}
+
 /* What Kafka allows as the name of a topic, and no more for a group. */
 static bool is_kafka_name(const char *name)
 {
@@ -229,6 +241,20 @@ static const char *session_wrong(const struct config *config)
         ? NULL
         : "session.jwt_keys must name a folder of keys, or session.guests must be yes; "
           "otherwise nobody could enter";
+}
+
+static const char *mail_wrong(const struct config *config)
+{
+    if (config->mail_server[0] == 0)
+        return NULL;
+    if (!mail_url_is_good(config->mail_server))
+        return "mail.server must be smtp://host, smtp://host:port or smtps://host:port, "
+               "without a name or password";
+    if (strchr(config->mail_from, '@') == NULL || strpbrk(config->mail_from, "<> \t") != NULL)
+        return "mail.from must be an address like shop@example.org";
+    return (config->mail_user[0] == 0) != (config->mail_password_file[0] == 0)
+        ? "mail.user and mail.password_file must be set together"
+        : NULL;
 }
 
 static const char *webhook_wrong(const struct config *config)
@@ -361,9 +387,9 @@ static const char *pictures_wrong(const struct config *config)
 enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     static const char *(*const rules[])(const struct config *) = { data_wrong, log_level_wrong,
-        log_format_wrong, refund_wrong, store_wrong, cluster_wrong, session_wrong, webhook_wrong,
-        alarms_wrong, trace_wrong, public_url_wrong, test_mode_wrong, proxy_wrong, watch_wrong,
-        pictures_wrong, login_url_wrong, export_wrong, outside_wrong };
+        log_format_wrong, refund_wrong, store_wrong, cluster_wrong, session_wrong, mail_wrong,
+        webhook_wrong, alarms_wrong, trace_wrong, public_url_wrong, test_mode_wrong, proxy_wrong,
+        watch_wrong, pictures_wrong, login_url_wrong, export_wrong, outside_wrong, channels_wrong };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
         if (wrong == NULL)

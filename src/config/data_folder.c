@@ -6,12 +6,14 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "config/identity.h"
+#include "config/imported.h"
 #include "contract/cluster_store.h"
 #include "journal/journal.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,6 +83,10 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
         status = identity_open(folder, use);
     }
     if (status == STATUS_OK) {
+        part = "/imported";
+        status = imported_read(folder->root, &folder->imported);
+    }
+    if (status == STATUS_OK) {
         part = "/journal";
         status = look && access(journal, F_OK) != 0 ? STATUS_NOT_FOUND
                                                     : disk_folder_open(journal, &folder->journal);
@@ -105,6 +111,7 @@ void data_folder_close(struct data_folder *folder)
         disk_folder_close(folder->journal);
     if (folder->root != NULL)
         disk_folder_close(folder->root);
+    free(folder->imported);
     explicit_bzero(folder, sizeof *folder);
 }
 
@@ -149,19 +156,25 @@ static enum status secret_match(
 }
 
 /* After the data id: whoever begins to fill a database finds that it has none, or fails. */
-static enum status filling_check(
+static enum status moving_check(
     struct data_folder *folder, struct order_store *store, char error[CONFIG_ERROR])
 {
-    bool filling = false;
+    static const char *const words[] = {
+        [SHOP_STAYS] = "the database can't be read",
+        [SHOP_COMES] =
+            "a shop is being moved into this database: run 'stampede migrate' to its end first",
+        [SHOP_LEAVES] =
+            "the shop of this database is sealed: it is being moved to one machine, run "
+            "'stampede migrate' to its end",
+        [SHOP_LEFT] = "the shop of this database has moved to one machine: start its server",
+    };
+    enum shop_moving moving = SHOP_STAYS;
     const enum status status =
-        store->ops->cluster == NULL ? STATUS_OK : store->ops->cluster->filling(store, &filling);
-    if (status == STATUS_OK && !filling)
+        store->ops->cluster == NULL ? STATUS_OK : store->ops->cluster->moving(store, &moving);
+    if (status == STATUS_OK && moving == SHOP_STAYS)
         return secret_match(folder, store, error);
-    snprintf(error, CONFIG_ERROR, "%s",
-        filling
-            ? "a shop is being moved into this database: run 'stampede migrate' to its end first"
-            : "the database can't be read");
-    return filling ? STATUS_BUSY : status;
+    snprintf(error, CONFIG_ERROR, "%s", words[moving]);
+    return moving != SHOP_STAYS ? STATUS_BUSY : status;
 }
 
 enum status data_folder_match(struct data_folder *folder, struct order_store *store,
@@ -212,6 +225,6 @@ enum status data_folder_match(struct data_folder *folder, struct order_store *st
             ", but the log is kept only after %" PRIu64,
             position, before_first);
     else
-        return filling_check(folder, store, error);
+        return moving_check(folder, store, error);
     return STATUS_CONFLICT;
 }

@@ -3,7 +3,8 @@
  *   lock          held while the server runs
  *   identity      data id and master secret (config/identity.h), 0600, made at the first start; version 1
  *                 had no checksum, and is rewritten when the secret is the one that the database knows
- *   moved         the shop moves away, or has moved (config/seal.h)
+ *   moved         the shop moves away, has moved, or comes (config/seal.h)
+ *   imported      the shop came from many machines: numbers of its tickets (config/imported.h)
  *   journal/      segments and snapshots
  *   stampede.db   orders
  *   media/        pictures of products (media/media_folder.h)
@@ -18,6 +19,7 @@
 #include "contract/types.h"
 
 struct order_store;
+struct ticket_ranges;
 
 enum { MASTER_BYTES = 32 };
 
@@ -26,7 +28,8 @@ struct data_folder {
     struct disk *journal;
     uint64_t data_id;
     uint8_t master[MASTER_BYTES];
-    bool without_checksum; /* the identity is of version 1 */
+    bool without_checksum;          /* the identity is of version 1 */
+    struct ticket_ranges *imported; /* NULL: the shop did not come from many machines */
     char database[CONFIG_TEXT + 32];
 };
 
@@ -43,7 +46,7 @@ void data_folder_close(struct data_folder *folder); /* accepts a zeroed one */
 uint64_t data_folder_secret_check(const struct data_folder *folder);
 #define NO_JOURNAL UINT64_MAX /* many machines: the logs are in the database */
 /* Same data id, same secret, and oldest kept log ≤ store position ≤ durable end; a new database takes
- * id and secret. STATUS_BUSY: a shop is being moved into it. */
+ * id and secret. STATUS_BUSY: a shop is being moved into it or away. */
 MUST_CHECK enum status data_folder_match(struct data_folder *folder, struct order_store *store,
     lsn_t journal_end, char error[CONFIG_ERROR]);
 

@@ -9,7 +9,7 @@ static const char file_name[] = "admin-keys";
 static const char file_temporary[] = "admin-keys.tmp";
 #define FILE_WORD "stampede-admin-keys 1\n"
 enum {
-    LINE_BYTES = sizeof "made operator::\n" + ADMIN_NAME_MAX + 2 * HASH_SHA256_BYTES,
+    LINE_BYTES = sizeof "made ::\n" + ADMIN_ROLE_CHARS_MAX + ADMIN_NAME_MAX + 2 * HASH_SHA256_BYTES,
     FILE_BYTES = 128 + 2 * ADMIN_KEYS_MAX * LINE_BYTES,
 };
 
@@ -20,7 +20,8 @@ static void changes_format(const struct key_changes *changes, struct text *out)
     text_literal(out, FILE_WORD);
     for (uint32_t i = 0; i < changes->made.count; i++) {
         const struct admin_key *key = &changes->made.keys[i];
-        text_format(out, "made %s:%s:", key->name, admin_role_name(key->role));
+        char role[ADMIN_ROLE_CHARS_MAX + 1];
+        text_format(out, "made %s:%s:", key->name, admin_right_text(&key->right, role));
         text_hex(out, span_of(key->hash, sizeof key->hash));
         text_literal(out, "\n");
     }

@@ -27,8 +27,8 @@ enum status seal_write(struct disk *folder, const struct seal *seal)
     char bytes[FILE_BYTES];
     struct text text = text_in(bytes, sizeof bytes);
     text_format(&text,
-        "stampede-moved 1\nmove %016" PRIx64 "\ntarget %016" PRIx64 "\ntime %" PRIu64 "\ndone %d\n",
-        seal->move, seal->target, seal->time_ms, seal->done);
+        "stampede-%s 1\nmove %016" PRIx64 "\ntarget %016" PRIx64 "\ntime %" PRIu64 "\ndone %d\n",
+        seal->comes ? "comes" : "moved", seal->move, seal->target, seal->time_ms, seal->done);
     return checked_file_write(folder, file_temporary, file_name, &text);
 }
 
@@ -45,8 +45,11 @@ static bool seal_parse(struct span rest, struct seal *seal)
 {
     struct span value;
     uint64_t done = 0;
-    if (!value_take(&rest, SPAN("stampede-moved 1"), &value) || value.size != 0
-        || !value_take(&rest, SPAN("move "), &value) || span_to_hex64(value, &seal->move) != STATUS_OK
+    if (!value_take(&rest, SPAN("stampede-"), &value)
+        || (!span_equal(value, SPAN("moved 1")) && !span_equal(value, SPAN("comes 1"))))
+        return false;
+    seal->comes = span_equal(value, SPAN("comes 1"));
+    if (!value_take(&rest, SPAN("move "), &value) || span_to_hex64(value, &seal->move) != STATUS_OK
         || seal->move == 0 || !value_take(&rest, SPAN("target "), &value)
         || span_to_hex64(value, &seal->target) != STATUS_OK
         || !value_take(&rest, SPAN("time "), &value) || span_to_u64(value, &seal->time_ms) != STATUS_OK
@@ -67,6 +70,12 @@ enum status seal_read(struct disk *folder, struct seal *seal)
     return seal_parse(body, seal) ? STATUS_OK : STATUS_CORRUPT;
 }
 
+enum status seal_remove(struct disk *folder)
+{
+    enum status status = folder->ops->remove(folder, file_name);
+    return status == STATUS_OK ? folder->ops->sync_folder(folder) : status;
+}
+
 enum status seal_check(struct disk *folder, char error[CONFIG_ERROR])
 {
     struct seal seal;
@@ -79,8 +88,11 @@ enum status seal_check(struct disk *folder, char error[CONFIG_ERROR])
         return status;
     }
     snprintf(error, CONFIG_ERROR,
-        seal.done ? "the data folder is sealed: its shop has moved to many machines, start those"
-                  : "the data folder is sealed: its shop is being moved to many machines, "
-                    "run 'stampede migrate' again with the same words");
+        seal.comes ? "the data folder is sealed: a shop is being moved into it, "
+                     "run 'stampede migrate' again with the same words"
+            : seal.done
+            ? "the data folder is sealed: its shop has moved to many machines, start those"
+            : "the data folder is sealed: its shop is being moved to many machines, "
+              "run 'stampede migrate' again with the same words");
     return STATUS_CONFLICT;
 }

@@ -38,6 +38,13 @@ struct part_state {
     uint32_t sales;
 };
 
+enum shop_moving {
+    SHOP_STAYS,
+    SHOP_COMES,  /* it is being moved into this database */
+    SHOP_LEAVES, /* it is being moved to one machine */
+    SHOP_LEFT,   /* it has been */
+};
+
 /* A switch that an operator has turned (funnel/switches.h). On many machines it is kept, and all processes
  * follow. */
 enum { SWITCH_NAME_MAX = 40 };
@@ -108,8 +115,8 @@ struct cluster_store_ops {
      * if not. */
     enum status (*write_check)(struct order_store *, char *what, size_t what_bytes);
 
-    /* Whether a shop is being moved into this database, and nobody may serve it (store/moving.h). */
-    enum status (*filling)(struct order_store *, bool *filling);
+    /* Whether the shop moves (store/moving.h). Unless it stays, nobody may serve it. */
+    enum status (*moving)(struct order_store *, enum shop_moving *);
 
     enum status (*part)(struct order_store *, uint32_t part, struct part_state *);
     /* Those with this number or a higher one, in their order; partition 0 only if it has sales. */

@@ -44,6 +44,8 @@ enum {
     ORDER_TRIES_MAX = 5,   /* attempts for a row the database refuses */
     ORDER_MOVES_MAX = 256, /* orders that one transaction pays, closes or refunds */
 
+    SUBSTITUTES_MAX = 6, /* items that an item names for when it is sold out */
+    SUBSTITUTES_BYTES_MAX = 6 * SUBSTITUTES_MAX,
     NAME_BYTES_MAX = 200,
     DESCRIPTION_BYTES_MAX = 4000,
     IMAGES_BYTES_MAX = 2000,         /* a JSON array of addresses */

@@ -72,6 +72,8 @@ enum move_answer order_move_decide(const struct order_move *move, const struct o
         return MOVE_REPEATED;
     if (move->event == ORDER_EVENT_REFUND && payer == PAYER_NONE)
         return MOVE_NO_PAYMENT;
+    if (move->event == ORDER_EVENT_REFUND && move->unless_shipped && money->shipped)
+        return MOVE_SHIPPED;
     if (move->event == ORDER_EVENT_EXPIRE && move->now_ms < order->pay_by_ms)
         return MOVE_EARLY;
     if (pays && money->reference_used)

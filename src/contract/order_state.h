@@ -17,6 +17,7 @@ struct order_money {
     enum order_payer payer;
     bool reference_used; /* the move's reference names a payment that did not pay this order */
     uint32_t live;       /* payments that are STARTED, OPEN or CLOSING */
+    bool shipped;        /* asked for with unless_shipped only */
 };
 /* What becomes of the move of this order. `currency`: the order's. MOVE_DONE: *to is where it goes.
  * A payment is also taken for an order that is paid by none that anybody knows, which after a

@@ -71,8 +71,9 @@ enum refund_to { REFUND_TO_STOCK, REFUND_TO_SAFETY, REFUND_TO_WRITE_OFF };
 struct order_move {
     ticket_number ticket;
     uint64_t now_ms;
-    uint8_t event;     /* enum order_event */
-    uint8_t refund_to; /* enum refund_to; a refund */
+    uint8_t event;       /* enum order_event */
+    uint8_t refund_to;   /* enum refund_to; a refund */
+    bool unless_shipped; /* a refund that the buyer asks for */
     /* a payment */
     char currency[4];
     uint64_t amount;
@@ -88,6 +89,7 @@ enum move_answer {
     MOVE_REFERENCE_USED, /* this payment has paid another order */
     MOVE_PAYMENT_OPEN,   /* expire, cancel: a payment is under way; close that first */
     MOVE_NO_PAYMENT,     /* refund: no payment of the order is known, so no money can go back */
+    MOVE_SHIPPED,        /* refund, unless_shipped: it is on its way, or was delivered */
     MOVE_ANSWERS,
 };
 
@@ -110,6 +112,7 @@ struct refusal {
     char text[160];
 };
 
+enum { STOCK_NONE = -1 };
 struct product {
     uint32_t id;
     char name[NAME_BYTES_MAX + 1];
@@ -117,6 +120,7 @@ struct product {
     char images[IMAGES_BYTES_MAX + 1]; /* JSON array of strings */
     char currency[4];
     uint64_t list_price;
+    int64_t stock; /* units that items take when they are preheated; STOCK_NONE: each item has its own */
     char texts[PRODUCT_TEXTS_BYTES_MAX + 1]; /* in further languages: a JSON object; "": none */
 };
 /* The public beacon of a waiting room's draw. Once it is decided it never changes: the draw follows
@@ -154,6 +158,25 @@ struct sale {
     char beacon_value[BEACON_VALUE_BYTES_MAX + 1]; /* "": not given */
     uint8_t beacon_state;                          /* enum beacon_state */
     uint64_t beacon_until_ms; /* until when the draw waits; 0: it does not wait yet */
+    uint32_t timetable;       /* that made it (contract/timetable.h); 0: a person did */
+    uint64_t day_ms;          /* the beginning of the day that it was made for */
+};
+/* What an item offers when it is sold out. Numbers in the database. */
+enum when_sold_out {
+    SOLD_OUT_END,
+    SOLD_OUT_WAITLIST,
+    SOLD_OUT_SUBSTITUTES,
+    SOLD_OUT_PRESALE,
+    SOLD_OUT_OFFERS
+};
+struct sold_out_offer {
+    uint8_t kind;                                /* enum when_sold_out */
+    char substitutes[SUBSTITUTES_BYTES_MAX + 1]; /* numbers of items: "12,13" */
+    item_id presale_item;                        /* takes the bookings; 0: the item itself */
+    /* Of an item that takes bookings: */
+    uint32_t presale_cap; /* at most so many; 0: any number */
+    item_id deposit_item; /* its purchase is the deposit; 0: none */
+    uint32_t balance_ms;  /* time to pay an order that a booking becomes; 0: waitlist.window_ms */
 };
 struct item {
     item_id id;
@@ -168,7 +191,12 @@ struct item {
     bool preheated;         /* as last seen in the log */
     bool deduct_on_payment; /* a unit is taken when payment starts, not when the order is placed */
     char currency[4];       /* the product's; only read */
+    /* So long after the start of the sale the units that other channels have not sold go back to web;
+     * 0: they stay. */
+    uint64_t channel_return_ms;
     lsn_t terms_lsn; /* the log position that price, limit and time to pay are of; only written */
+    struct sold_out_offer offer; /* written by item_offer only */
+    bool pooled; /* its units were taken from the product's stock, and go back to it; only read */
 };
 struct stock_event {
     uint64_t id;
@@ -218,8 +246,12 @@ struct audit_entry {
 struct payment_store_ops;   /* contract/payment.h */
 struct outbox_store_ops;    /* contract/outbox.h */
 struct waitlist_store_ops;  /* contract/waitlist.h */
+struct timetable_store_ops; /* contract/timetable.h */
+struct booking_store_ops;   /* contract/booking.h */
 struct reconcile_store_ops; /* contract/reconcile.h */
 struct report_store_ops;    /* contract/report.h */
+struct fulfil_store_ops;    /* contract/fulfilment.h */
+struct remedy_store_ops;    /* contract/remedy.h */
 struct sales_cursor {
     uint64_t end_ms;
     sale_id id;
@@ -239,6 +271,7 @@ struct ban_store_ops;      /* contract/bans.h */
 struct customer_store_ops; /* contract/customers.h */
 struct restore_store_ops;  /* contract/restore.h */
 struct admin_store_ops;    /* contract/admin_store.h */
+struct channel_store_ops;  /* contract/channels.h */
 
 struct order_store {
     const struct order_store_ops *ops;
@@ -247,13 +280,18 @@ struct order_store_ops {
     const struct payment_store_ops *payment;
     const struct outbox_store_ops *outbox;
     const struct waitlist_store_ops *waitlist;
-    const struct reconcile_store_ops *reconcile; /* NULL: this store can't be reconciled */
-    const struct report_store_ops *report;       /* NULL: this store makes no reports */
-    const struct ban_store_ops *bans;            /* NULL: this store keeps no bans */
-    const struct customer_store_ops *customers;  /* NULL: this store keeps no customers */
-    const struct restore_store_ops *restore;     /* NULL: an older copy can't be put back */
-    const struct admin_store_ops *admin;         /* NULL: this store knows no administrators */
-    const struct cluster_store_ops *cluster;     /* NULL: this store is of one process */
+    const struct timetable_store_ops *timetables; /* NULL: this store keeps no timetables */
+    const struct booking_store_ops *bookings;     /* NULL: this store has no presale */
+    const struct reconcile_store_ops *reconcile;  /* NULL: this store can't be reconciled */
+    const struct report_store_ops *report;        /* NULL: this store makes no reports */
+    const struct fulfil_store_ops *fulfil;        /* NULL: this store ships nothing */
+    const struct remedy_store_ops *remedy;        /* NULL: this store keeps no cases */
+    const struct ban_store_ops *bans;             /* NULL: this store keeps no bans */
+    const struct customer_store_ops *customers;   /* NULL: this store keeps no customers */
+    const struct restore_store_ops *restore;      /* NULL: an older copy can't be put back */
+    const struct admin_store_ops *admin;          /* NULL: this store knows no administrators */
+    const struct channel_store_ops *channels;     /* NULL: this store knows no channels' figures */
+    const struct cluster_store_ops *cluster;      /* NULL: this store is of one process */
     void (*close)(struct order_store *);
     /* Another connection to the same database, for one thread of its own, that only reads: what is
      * committed, each call at one moment. It never makes this one wait. It is closed first. NULL: this store
@@ -356,6 +394,8 @@ struct order_store_ops {
     enum status (*product_insert)(struct order_store *, struct product *);
     enum status (*product_get)(struct order_store *, uint32_t id, struct product *);
     enum status (*product_update)(struct order_store *, const struct product *); /* everything */
+    /* The product's stock becomes this; STOCK_NONE: it has none. */
+    enum status (*product_stock)(struct order_store *, uint32_t id, int64_t stock);
     enum status (*products)(
         struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
     enum status (*sale_insert)(struct order_store *, struct sale *);
@@ -379,9 +419,18 @@ struct order_store_ops {
         struct sale *, uint32_t max, uint32_t *count);
     enum status (*sales_tally)(struct order_store *, uint64_t now_ms, struct sales_tally *);
     enum status (*item_insert)(struct order_store *, struct item *);
-    /* Price, limit, time to pay, when a unit is deducted; `stock`: total, locked, safety and channels,
-     * too, of an item that is not preheated. */
+    /* Price, limit, time to pay, when a unit is deducted, when channels give back; `stock`: total, locked,
+     * safety and channels, too, of an item that is not preheated. */
     enum status (*item_update)(struct order_store *, const struct item *, bool stock);
+    /* What it offers when it is sold out. */
+    enum status (*item_offer)(struct order_store *, item_id, const struct sold_out_offer *);
+    /* One transaction: an item that is not preheated takes its units from the product's stock, if that has
+     * one, and once. The item as it is then. */
+    enum status (*item_draw)(struct order_store *, struct item *);
+    /* Items > after whose units came from a product's stock, and whose sale ended between these times,
+     * ascending. */
+    enum status (*items_pooled)(struct order_store *, item_id after, uint64_t from_ms,
+        uint64_t to_ms, struct item *, uint32_t max, uint32_t *count);
     /* STATUS_CONFLICT: it is preheated, or orders name it. */
     enum status (*item_remove)(struct order_store *, item_id);
     /* Eligible users of a sale, in an order that stays the same; those after `after` (NULL: all).

@@ -16,10 +16,26 @@ enum { OUTBOX_ERROR_MAX = 160, OUTBOX_SETTLE_MAX = 64 };
 
 enum outbox_state { OUTBOX_ANY, OUTBOX_WAITING, OUTBOX_DELIVERED, OUTBOX_FAILED, OUTBOX_STATES };
 
+/* What a row is about. Numbers in the database never change their meaning. */
+#define OUTBOX_TOPIC_LIST(X) \
+    X(STATE, NULL)              /* the order got into order_state */ \
+    X(SHIPPED, "order.shipped") /* or its tracking number was corrected */ \
+    X(DELIVERED, "order.delivered") \
+    X(REFUNDED_PART, "order.partly_refunded") /* subject: the amount */ \
+    X(REMEDY, "order.remedy")                 /* subject: the case */
+enum outbox_topic {
+#define OUTBOX_TOPIC_ENUM(name, text) TOPIC_##name,
+    OUTBOX_TOPIC_LIST(OUTBOX_TOPIC_ENUM)
+#undef OUTBOX_TOPIC_ENUM
+        TOPICS
+};
+
 struct outbox_event {
     uint64_t id;
     ticket_number ticket;
-    uint8_t order_state; /* that the order got into: enum order_state */
+    uint8_t order_state; /* that the order got into, or is in: enum order_state */
+    uint8_t topic;       /* enum outbox_topic */
+    uint64_t subject;    /* as the topic says; else 0 */
     uint64_t version;    /* of the order, by that change */
     uint64_t time_ms;
     uint8_t state;

@@ -15,10 +15,11 @@
  * Money that came is used once: it pays its order (USE_ORDER); or, when that is over, a new order
  * of the same user and item (USE_LATE until the unit is there, then USE_RELINKED); or it goes back
  * (USE_REFUND). A refund is an intent with its own key, stored before the provider is asked, at
- * most one for a payment, and asked for until the provider confirms it.
+ * most one for a payment, and asked for until the provider confirms it. Before it, parts of the money may
+ * have been given back (part_refund): the refund is over what is left.
  * An order that the log calls paid or refunded, and that no payment has paid, takes the first right
  * one as its own: after a restore.
- * At rest: Σ captured − Σ refunded = Σ amount of paid orders.
+ * At rest: Σ captured − Σ refunded = Σ of paid orders, amount less the parts that were given back.
  *
  * Thread, errors: as the order store (order_store.h). */
 #ifndef STAMPEDE_CONTRACT_PAYMENT_H
@@ -34,6 +35,9 @@ enum {
     PAY_URL_MAX = 2048,    /* where the user pays */
     PAYMENT_ERROR_MAX = 160,
     PAYMENTS_PER_ORDER = 8, /* attempts; more are refused */
+    REFUND_PARTS_MAX = 32,  /* of one payment; providers allow 50 */
+    PART_KEY_MAX = 64,      /* the asker's own name for a part */
+    PART_REASON_MAX = 200,
 };
 static const char PROVIDER_SHOP[] = "shop"; /* money that the shop itself has reported */
 
@@ -91,8 +95,11 @@ enum refund_why {
     REFUND_OF_LATE,
     REFUND_OF_DOUBLE,
     REFUND_OF_AMOUNT,
+    REFUND_OF_PART, /* some of a paid order's money; the order stays paid */
     REFUND_WHYS
 };
+/* Parts have numbers of their own: at this seam they begin here. */
+static const uint64_t REFUND_PART_IDS = (uint64_t)1 << 50;
 struct refund {
     uint64_t id;
     uint64_t payment;
@@ -107,6 +114,29 @@ struct refund {
     uint64_t created_ms, done_ms, next_ms;
     uint64_t stated_ms; /* as a payment's */
     char error[PAYMENT_ERROR_MAX + 1];
+    char note[PART_REASON_MAX + 1]; /* why a part went back, in an operator's words */
+};
+
+/* Some of the money of a paid order goes back. The same key is the same part, for ever. */
+struct part_refund {
+    ticket_number ticket;
+    uint64_t amount;
+    uint64_t now_ms;
+    char currency[4]; /* "": the order's */
+    char key[PART_KEY_MAX + 1];
+    char reason[PART_REASON_MAX + 1];
+};
+enum part_answer {
+    PART_DONE,
+    PART_REPEATED,   /* this key has given this amount back: that one */
+    PART_UNKNOWN,    /* no such order */
+    PART_NOT_PAID,   /* see its state */
+    PART_NO_PAYMENT, /* no payment of the order is known */
+    PART_CURRENCY,   /* not the order's */
+    PART_TOO_MUCH,   /* all that is left, or more: that is a refund of the order */
+    PART_TOO_MANY,   /* REFUND_PARTS_MAX */
+    PART_KEY_USED,   /* for another amount */
+    PART_ANSWERS,
 };
 
 /* Address and note, as the user gave them. */
@@ -114,13 +144,15 @@ enum {
     DETAIL_NAME_MAX = 100,
     DETAIL_PHONE_MAX = 40,
     DETAIL_ADDRESS_MAX = 500,
-    DETAIL_NOTE_MAX = 500
+    DETAIL_NOTE_MAX = 500,
+    DETAIL_EMAIL_MAX = 200,
 };
 struct order_details {
     char name[DETAIL_NAME_MAX + 1];
     char phone[DETAIL_PHONE_MAX + 1];
     char address[DETAIL_ADDRESS_MAX + 1];
     char note[DETAIL_NOTE_MAX + 1];
+    char email[DETAIL_EMAIL_MAX + 1]; /* "": not given */
 };
 
 struct payment_start {
@@ -184,7 +216,7 @@ struct money_totals {
     uint64_t refunded; /* Σ amount of refunds that are done */
     uint64_t wanted;   /* Σ amount of refunds that are not */
     uint64_t late;     /* Σ captured of payments that wait for a unit */
-    uint64_t paid;     /* Σ amount of paid orders that a payment has paid */
+    uint64_t paid;     /* Σ amount of paid orders that a payment has paid, less their parts */
 };
 
 /* A sum for JSON, whose readers have 63 bits: more than that is shown as the most. */
@@ -250,6 +282,16 @@ struct payment_store_ops {
     enum status (*refunds)(struct order_store *, uint64_t after, enum refund_state state,
         struct refund *, uint32_t max, uint32_t *count);
     enum status (*refund_of_payment)(struct order_store *, uint64_t payment, struct refund *);
+    /* Its refund and its parts, in the order that they were asked for; at most 1 + REFUND_PARTS_MAX. */
+    enum status (*refunds_of_payment)(
+        struct order_store *, uint64_t payment, struct refund *, uint32_t max, uint32_t *count);
+    /* Some of the money of a paid order goes back: an intent, and the order's version grows. `after`: the
+     * order then (not for PART_UNKNOWN); `refund`: PART_DONE, PART_REPEATED; *left: what is left of the
+     * money before that (not for PART_UNKNOWN, PART_NO_PAYMENT). */
+    enum status (*refund_part)(struct order_store *, const struct part_refund *, struct refund *,
+        struct order *after, uint64_t *left, uint8_t *answer);
+    /* Σ of the parts that were given back of the order's money, or are to be. */
+    enum status (*given_back)(struct order_store *, ticket_number, uint64_t *amount);
     /* That of the payment which paid the order, else the newest one of its payments. */
     enum status (*refund_of_order)(struct order_store *, ticket_number, struct refund *);
 

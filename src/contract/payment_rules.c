@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "contract/payment_rules.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -233,20 +235,63 @@ void refund_key(const struct payment *payment, char key[REFERENCE_BYTES_MAX + 1]
         snprintf(key, REFERENCE_BYTES_MAX + 1, "r-%llu", (unsigned long long)payment->id);
 }
 
-void refund_make(const struct payment *payment, const char *currency, enum refund_why why,
+static void refund_fill(const struct payment *payment, uint64_t amount, enum refund_why why,
     uint64_t now_ms, struct refund *refund)
 {
-    const bool done = strcmp(payment->provider, PROVIDER_SHOP) == 0 || payment->captured == 0;
+    const bool done = strcmp(payment->provider, PROVIDER_SHOP) == 0 || amount == 0;
     *refund = (struct refund){ .payment = payment->id,
         .ticket = payment->ticket,
-        .amount = payment->captured,
+        .amount = amount,
         .state = done ? REFUND_DONE : REFUND_WANTED,
         .why = (uint8_t)why,
         .created_ms = now_ms,
         .done_ms = done ? now_ms : 0,
         .next_ms = done ? 0 : now_ms };
     snprintf(refund->provider, sizeof refund->provider, "%s", payment->provider);
-    snprintf(refund->currency, sizeof refund->currency, "%s",
-        strlen(currency) == 3 ? currency : payment->currency);
+    snprintf(refund->currency, sizeof refund->currency, "%s", payment->currency);
+}
+
+void refund_make(const struct payment *payment, const char *currency, enum refund_why why,
+    uint64_t parts, uint64_t now_ms, struct refund *refund)
+{
+    invariant(parts <= payment->captured);
+    refund_fill(payment, payment->captured - parts, why, now_ms, refund);
+    if (strlen(currency) == 3)
+        snprintf(refund->currency, sizeof refund->currency, "%s", currency);
     refund_key(payment, refund->key);
+}
+
+/* ---- parts of a refund ---- */
+
+enum part_answer refund_part_decide(const struct part_refund *part, const struct order *order,
+    const struct payment *payer, const struct refund *same, uint64_t parts, uint32_t count)
+{
+    if (same != NULL)
+        return same->amount == part->amount ? PART_REPEATED : PART_KEY_USED;
+    if (order->state != ORDER_PAID)
+        return PART_NOT_PAID;
+    if (payer == NULL)
+        return PART_NO_PAYMENT;
+    if (part->currency[0] != '\0' && strcmp(part->currency, payer->currency) != 0)
+        return PART_CURRENCY;
+    invariant(parts <= payer->captured);
+    if (part->amount == 0 || part->amount >= payer->captured - parts)
+        return PART_TOO_MUCH;
+    return count >= REFUND_PARTS_MAX ? PART_TOO_MANY : PART_DONE;
+}
+
+void refund_part_key(const struct payment *payment, const char *asked, char key[REFERENCE_BYTES_MAX + 1])
+{
+    static const struct hash_key fixed = { 0x73746d70, 1 }; /* no secret: a name */
+    const unsigned long long name = hash_siphash(fixed, asked, strlen(asked));
+    const int bytes = snprintf(key, REFERENCE_BYTES_MAX + 1, "p%016llx-%s", name, payment->reference);
+    if (bytes > REFERENCE_BYTES_MAX) /* a shop's reference, as in refund_key */
+        snprintf(key, REFERENCE_BYTES_MAX + 1, "p%016llx-%llu", name, (unsigned long long)payment->id);
+}
+
+void refund_part_make(const struct part_refund *part, const struct payment *payer, struct refund *refund)
+{
+    refund_fill(payer, part->amount, REFUND_OF_PART, part->now_ms, refund);
+    refund_part_key(payer, part->key, refund->key);
+    snprintf(refund->note, sizeof refund->note, "%s", part->reason);
 }

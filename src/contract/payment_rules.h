@@ -67,10 +67,20 @@ enum relink_verdict payment_relink_decide(const struct order *first, const struc
 /* Late money gets no unit. True: *payment is changed, and a refund intent is to be written. */
 bool payment_give_back_decide(struct payment *payment);
 
-/* The intent to give a payment's money back, without its id. `currency`: what came; not three letters:
- * the payment's. The shop moves its money itself, and nothing needs no provider: those are done. */
+/* The intent to give a payment's money back, without its id; `parts`: so much of it went back before.
+ * `currency`: what came; not three letters: the payment's. The shop moves its money itself, and nothing
+ * needs no provider: those are done. */
 void refund_make(const struct payment *payment, const char *currency, enum refund_why why,
-    uint64_t now_ms, struct refund *refund);
+    uint64_t parts, uint64_t now_ms, struct refund *refund);
+/* Whether a part may go back. `payer`: the payment that has paid the order, NULL: none is known; `same`: the
+ * part of this key, NULL: there is none; `parts` and `count`: of that payment, so far. */
+enum part_answer refund_part_decide(const struct part_refund *part, const struct order *order,
+    const struct payment *payer, const struct refund *same, uint64_t parts, uint32_t count);
+/* Its row, without its id. */
+void refund_part_make(const struct part_refund *part, const struct payment *payer, struct refund *refund);
+/* How it is named to the provider: the same for the same payment and key, also after a restore. */
+void refund_part_key(
+    const struct payment *payment, const char *asked, char key[REFERENCE_BYTES_MAX + 1]);
 /* How the refund of this payment is named to its provider, for ever. */
 void refund_key(const struct payment *payment, char key[REFERENCE_BYTES_MAX + 1]);
 

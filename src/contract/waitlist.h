@@ -35,6 +35,7 @@ struct waitlist_place {
 struct waitlist_line {
     item_id item;
     uint32_t waiting;
+    uint32_t window_ms; /* to pay an offer of this item; 0: as everywhere */
 };
 enum join_answer { JOIN_DONE, JOIN_THERE, JOIN_FULL };
 

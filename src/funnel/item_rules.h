@@ -15,6 +15,7 @@ struct item_rule {
     bool known;             /* false: the item is not public (yet), and nothing else is set */
     bool waiting_room;      /* of its sale */
     bool deduct_on_payment; /* units are taken when payment starts, not by a purchase */
+    bool offers;            /* something else, when it is sold out (api/catalog.h) */
     uint8_t drop_percent;   /* 0: none */
     uint32_t pace_per_s;    /* 0: none */
 };
@@ -23,11 +24,12 @@ struct item_rules {
     _Atomic uint64_t words[ITEMS_LIMIT]; /* 0: not known */
 };
 
-/* A word: three flags, percent in the second byte, pace in the upper half. */
+/* A word: four flags, percent in the second byte, pace in the upper half. */
 enum {
     RULE_KNOWN = 1,
     RULE_WAITING_ROOM = 2,
     RULE_DEDUCT_ON_PAYMENT = 4,
+    RULE_OFFERS = 8,
     RULE_DROP_SHIFT = 8,
     RULE_PACE_SHIFT = 32,
 };
@@ -39,6 +41,7 @@ static inline struct item_rule item_rule_of(const struct item_rules *rules, item
     return (struct item_rule){ .known = (word & RULE_KNOWN) != 0,
         .waiting_room = (word & RULE_WAITING_ROOM) != 0,
         .deduct_on_payment = (word & RULE_DEDUCT_ON_PAYMENT) != 0,
+        .offers = (word & RULE_OFFERS) != 0,
         .drop_percent = (uint8_t)(word >> RULE_DROP_SHIFT),
         .pace_per_s = (uint32_t)(word >> RULE_PACE_SHIFT) };
 }

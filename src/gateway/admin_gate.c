@@ -101,7 +101,7 @@ bool admin_must_wait(struct exchange *exchange)
     return wait_ms != 0;
 }
 
-const struct admin_key *admin_key_shown(struct exchange *exchange)
+static const struct admin_key *key_shown(struct exchange *exchange)
 {
     struct routes *routes = exchange->routes;
     const struct http_request *request = exchange->request;
@@ -119,6 +119,26 @@ const struct admin_key *admin_key_shown(struct exchange *exchange)
     return admin;
 }
 
+/* A key of a channel opens nothing that is the operators', and theirs open nothing that is a channel's. */
+static const struct admin_key *key_shown_of(struct exchange *exchange, bool of_channel)
+{
+    const struct admin_key *key = key_shown(exchange);
+    if (key == NULL || (key->right.role == ADMIN_CHANNEL) == of_channel)
+        return key;
+    reply_problem(exchange, PROBLEM_ADMIN_ROLE, NULL);
+    return NULL;
+}
+
+const struct admin_key *admin_key_shown(struct exchange *exchange)
+{
+    return key_shown_of(exchange, false);
+}
+
+const struct admin_key *channel_key_shown(struct exchange *exchange)
+{
+    return key_shown_of(exchange, true);
+}
+
 /* What the shop's own program does to single orders comes in crowds, and has a share of its own. */
 static enum job_share share_of(const struct http_request *request, struct span path)
 {
@@ -130,9 +150,27 @@ static enum job_share share_of(const struct http_request *request, struct span p
         : SHARE_ADMIN;
 }
 
+enum edge_verdict keyed_hand_in(struct exchange *exchange, struct span path,
+    const struct admin_key *key, const struct keyed_place *place)
+{
+    const struct http_request *request = exchange->request;
+    struct span change_key = SPAN_NONE;
+    if (request->idempotency_key.data != NULL && !door_key_read(request->idempotency_key, &change_key))
+        return reply_problem(exchange, PROBLEM_BAD_KEY, NULL);
+    struct job *job = exchange_job(exchange, JOB_ADMIN, (enum job_share)place->share, place->whose);
+    if (job == NULL)
+        return EDGE_REPLIED;
+    size_t used = job_fill(job, request, path);
+    job->key = job_copy(job, &used, change_key);
+    job->role = key->right.role;
+    job->channel = place->channel;
+    memcpy(job->actor, key->name, sizeof job->actor);
+    job_hand_in(exchange->routes, job);
+    return EDGE_DEFERRED;
+}
+
 enum edge_verdict admin_request(struct exchange *exchange, struct span path)
 {
-    struct routes *routes = exchange->routes;
     const struct http_request *request = exchange->request;
     const struct admin_key *admin =
         console_session_shown(request) ? console_key(exchange) : admin_key_shown(exchange);
@@ -140,16 +178,6 @@ enum edge_verdict admin_request(struct exchange *exchange, struct span path)
         return EDGE_REPLIED;
     if (request->body.size > 0 && !type_fits(path, request->content_type))
         return reply_problem(exchange, PROBLEM_MEDIA_TYPE, NULL);
-    struct span change_key = SPAN_NONE;
-    if (request->idempotency_key.data != NULL && !door_key_read(request->idempotency_key, &change_key))
-        return reply_problem(exchange, PROBLEM_BAD_KEY, NULL);
-    struct job *job = exchange_job(exchange, JOB_ADMIN, share_of(request, path), 0);
-    if (job == NULL)
-        return EDGE_REPLIED;
-    size_t used = job_fill(job, request, path);
-    job->key = job_copy(job, &used, change_key);
-    job->role = admin->role;
-    memcpy(job->actor, admin->name, sizeof job->actor);
-    job_hand_in(routes, job);
-    return EDGE_DEFERRED;
+    return keyed_hand_in(
+        exchange, path, admin, &(struct keyed_place){ .share = share_of(request, path) });
 }

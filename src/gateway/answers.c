@@ -268,6 +268,19 @@ static void won_render(const struct edge_answer *answer, const struct funnel_key
     text_u64(&digits, length);
 }
 
+void answer_render_offers(const struct edge_answer *answer, struct span offers, struct span headers,
+    bool closing, struct text *out)
+{
+    char bytes[512];
+    struct text more = text_in(bytes, sizeof bytes);
+    text_format(&more, ",\"free\":%u", answer->a);
+    text_add(&more, offers);
+    invariant(!more.overflow);
+    const int language = (answer->flags & ANSWER_CHINESE) != 0 ? CHINESE : ENGLISH;
+    problem_reply(out, PROBLEM_SOLD_OUT, detail_in(language, PROBLEM_SOLD_OUT), text_span(&more),
+        headers, closing);
+}
+
 static void refusal_render(const struct edge_answer *answer, const struct funnel_keys *keys,
     struct span headers, bool closing, struct text *out)
 {

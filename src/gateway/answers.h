@@ -5,6 +5,7 @@
 #ifndef STAMPEDE_GATEWAY_ANSWERS_H
 #define STAMPEDE_GATEWAY_ANSWERS_H
 
+#include "api/problems.h"
 #include "edge/edge.h"
 
 struct door_result;
@@ -27,5 +28,14 @@ void answer_render(const struct edge_answer *answer, const struct funnel_keys *k
 /* The same bytes without `headers`, on a connection that stays open, where a thread has them ready but
  * for the date and the numbers; good until its next call. Empty: render it. */
 struct span answer_ready(const struct edge_answer *answer, const struct funnel_keys *keys);
+
+/* Sold out, and the item `b` offers something else. */
+static inline bool answer_has_offers(const struct edge_answer *answer)
+{
+    return answer->kind == PROBLEM_SOLD_OUT && answer->b != 0;
+}
+/* `offers`: further members, beginning with a comma. */
+void answer_render_offers(const struct edge_answer *answer, struct span offers, struct span headers,
+    bool closing, struct text *out);
 
 #endif

@@ -130,7 +130,7 @@ static void session_write(struct text *body, const struct admin_key *key, uint64
 {
     json_object_begin(body, NULL);
     json_text(body, "name", key->name);
-    json_text(body, "role", admin_role_name(key->role));
+    json_text(body, "role", admin_role_name(key->right.role));
     json_u64(body, "ends_ms", ends_ms);
     json_u64(body, "idle_ms", CONSOLE_IDLE_MS);
     json_object_end(body);

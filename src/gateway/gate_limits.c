@@ -50,6 +50,7 @@ enum status gate_limits_open(struct gate_limits *gate, const struct config *conf
         snprintf(error, CONFIG_ERROR, "proxy.trusted: %.*s", (int)bad.size, bad.data);
         return STATUS_BAD_INPUT;
     }
+    channel_rates_set(&gate->channel_rates, (uint32_t)config->channel_requests_per_s);
     gate->trusted.proxy_protocol = strcmp(config->proxy_protocol, "on") == 0;
     enum status status = limits_create(&gate->limits, &limits);
     if (status == STATUS_OK)

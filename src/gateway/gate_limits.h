@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "edge/forwarded.h"
+#include "gateway/channel_rates.h"
 
 struct caller_counts;
 struct console_sessions;
@@ -20,6 +21,7 @@ struct gate_limits {
     struct limits *limits;
     struct caller_counts *callers; /* NULL: no cap */
     struct lockout *lockout;       /* addresses that showed wrong admin keys */
+    struct channel_rates channel_rates;
     struct console_sessions *console;
     struct password_checks *passwords;
     struct trusted trusted;

@@ -33,13 +33,14 @@ enum {
 static const struct share_row rows[JOB_SHARES] = {
     [SHARE_ADMIN] = { 24, REQUEST_LARGE, JOB_RESPONSE_BYTES, false },
     [SHARE_SHOP] = { 256, REQUEST_SMALL, RESPONSE_SMALL, false },
+    [SHARE_CHANNEL] = { 32, REQUEST_SMALL, RESPONSE_SMALL, true },
     [SHARE_CALLBACK] = { 128, REQUEST_LARGE, RESPONSE_SMALL, false },
     [SHARE_SANDBOX] = { 256, REQUEST_SMALL, RESPONSE_SMALL, false },
     [SHARE_PAY] = { 1024, REQUEST_SMALL, RESPONSE_SMALL, true },
     [SHARE_VIEW] = { 256, REQUEST_SMALL, JOB_RESPONSE_BYTES, true },
     [SHARE_PUSH] = { 64, 0, JOB_RESPONSE_BYTES, false },
 };
-static_assert(24 + 256 + 128 + 256 + 1024 + 256 + 64 < JOB_SLOTS,
+static_assert(24 + 256 + 32 + 128 + 256 + 1024 + 256 + 64 < JOB_SLOTS,
     "the worker's rings always have room for a job");
 static_assert(256 + 64 < VIEW_SLOTS, "and those of the order views");
 

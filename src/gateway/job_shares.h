@@ -3,11 +3,12 @@
  * that no other kind can take its last place: operators and callbacks get through however many people pay.
  * A request that waits (for a provider, for an order to change) holds no job; it waits at the edge
  * (waits.c).
- * Within a share of people, once half of it is taken, one user has JOBS_PER_USER at most.
+ * Within a share of people or channels, once half of it is taken, one of them has JOBS_PER_USER at most.
  *
  *   share      who                                      body up to       answer up to
  *   admin      operators                                HTTP_BODY_MAX    256 KiB
  *   shop       orders that the shop moves               8 KiB            16 KiB
+ *   channel    sales channels with keys of their own    8 KiB            16 KiB
  *   callback   payment providers                        HTTP_BODY_MAX    16 KiB
  *   sandbox    the sandbox's bank, its pay page         8 KiB            16 KiB
  *   pay        users who start to pay, or waited for    8 KiB            16 KiB

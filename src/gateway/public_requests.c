@@ -102,6 +102,17 @@ enum edge_verdict public_sales(struct exchange *exchange)
     return reply_json(exchange, 200, &body, true);
 }
 
+enum edge_verdict public_today(struct exchange *exchange)
+{
+    struct routes *routes = exchange->routes;
+    const struct catalog *catalog = handover_get(routes->shared.catalog);
+    struct text body = text_in(page, METRICS_BYTES);
+    if (catalog == NULL)
+        return reply_problem(exchange, PROBLEM_UNAVAILABLE, NULL);
+    catalog_render_sessions(catalog, routes->door.board, edge_now_ms(routes->edge), &body);
+    return reply_json(exchange, 200, &body, true);
+}
+
 /* The catalog does not list it, or there is no catalog yet. */
 static enum edge_verdict not_listed(
     struct exchange *exchange, const struct catalog *catalog, enum problem problem)

@@ -15,6 +15,7 @@ struct routes;
 
 enum edge_verdict public_time(struct exchange *exchange);
 enum edge_verdict public_shop(struct exchange *exchange);
+enum edge_verdict public_today(struct exchange *exchange);
 enum edge_verdict public_sales(struct exchange *exchange);
 enum edge_verdict public_sale(struct exchange *exchange, sale_id id);
 enum edge_verdict public_item(struct exchange *exchange, item_id id);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/reply.h"
 
+#include "api/catalog.h"
+#include "api/handover.h"
 #include "api/job.h"
 #include "edge/http_reply.h"
 #include "gateway/answers.h"
@@ -141,6 +143,14 @@ void reply_render(struct routes *routes, const struct edge_answer *answer, bool 
     char bytes[ORIGIN_LINES_MAX];
     struct text lines = text_in(bytes, sizeof bytes);
     origin_lines(routes, answer->flags & ANSWER_ORIGIN, &lines);
+    if (__builtin_expect(answer_has_offers(answer), 0)) {
+        const struct catalog *catalog = handover_get(routes->shared.catalog);
+        const struct catalog_item *item =
+            catalog == NULL ? NULL : catalog_item_find(catalog, (item_id)answer->b);
+        answer_render_offers(
+            answer, item == NULL ? SPAN_NONE : item->offers, text_span(&lines), closing, out);
+        return;
+    }
     answer_render(answer, &routes->keys, text_span(&lines), closing, out);
 }
 

@@ -12,12 +12,14 @@
 #include "contract/inventory.h"
 #include "edge/static_files.h"
 #include "funnel/anomaly/watch.h"
+#include "funnel/item_rules.h"
 #include "funnel/limits.h"
 #include "funnel/token.h"
 #include "gateway/admin_gate.h"
 #include "gateway/anomaly_notes.h"
 #include "gateway/answers.h"
 #include "gateway/asks.h"
+#include "gateway/channel_gate.h"
 #include "gateway/console_gate.h"
 #include "gateway/console_password.h"
 #include "gateway/exchange.h"
@@ -115,6 +117,8 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
         reply->answer = answer_from_door(&result);
         reply->answer.flags = flags;
         routes->refused = true;
+        if (reason == DOOR_SOLD_OUT && item_rule_of(routes->shared.rules, item).offers)
+            reply->answer.b = item;
         if (__builtin_expect(result.repeat && !intent, 0))
             return repeat_ask(routes, token, item, &result, reply);
         return EDGE_ANSWERED;
@@ -200,6 +204,8 @@ static enum edge_verdict route_get(struct exchange *exchange, struct span path)
             return reply_problem(exchange, PROBLEM_UNKNOWN_SALE, NULL);
         return public_sale(exchange, number);
     }
+    if (span_equal(path, SPAN("/sessions")))
+        return public_today(exchange);
     if (span_starts_with(path, SPAN("/tickets/")))
         return orders_view(exchange, span_of(path.data + 9, path.size - 9), true);
     if (span_starts_with(path, SPAN("/orders/")))
@@ -290,6 +296,8 @@ static enum edge_verdict route_slow(struct exchange *exchange)
             : EDGE_REPLIED;
     if (span_starts_with(path, SPAN("/admin/v1/")))
         return admin_request(exchange, span_of(path.data + 9, path.size - 9));
+    if (span_starts_with(path, SPAN("/channel/v1/")))
+        return channel_request(exchange, span_of(path.data + 11, path.size - 11));
     if (span_equal(path, SPAN("/console/session")))
         return console_session_request(exchange);
     if (span_starts_with(path, SPAN("/media/")))
@@ -367,7 +375,7 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
 static void routes_render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
 {
     struct routes *routes = self;
-    if (__builtin_expect(answer->flags == 0, 1))
+    if (__builtin_expect(answer->flags == 0 && !answer_has_offers(answer), 1))
         answer_render(answer, &routes->keys, SPAN_NONE, closing, out);
     else
         reply_render(routes, answer, closing, out);
@@ -387,6 +395,9 @@ void routes_collect(struct routes *routes)
             purchase_trace_answered(routes, answer);
         struct edge_answer told = answer_from_outcome(&answer->outcome);
         told.flags = (uint8_t)(answer->tag >> TAG_FLAGS_SHIFT);
+        if (told.kind == PROBLEM_SOLD_OUT
+            && item_rule_of(routes->shared.rules, answer->outcome.item).offers)
+            told.b = answer->outcome.item;
         edge_complete(routes->edge, answer->tag & TAG_TOKEN, &told);
     }
 }

@@ -22,6 +22,7 @@ struct item_rules;
 struct key_ring;
 struct limits;
 struct link;
+struct channel_rates;
 struct lockout;
 struct media_service;
 struct pages;
@@ -53,6 +54,7 @@ struct routes_shared { /* the same for all edges */
     const struct switches *switches;
     const struct item_rules *rules;
     struct limits *limits;
+    struct channel_rates *channel_rates;
     struct lockout *lockout; /* addresses that showed wrong admin keys */
     struct console_sessions *console;
     struct password_checks *passwords;

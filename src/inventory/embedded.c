@@ -109,6 +109,27 @@ static lsn_t change_log(
     return lsn;
 }
 
+/* A told number becomes the engine's own; 0: nobody has such a ticket. */
+static __attribute__((noinline)) void numbers_in(
+    const struct ticket_ranges *imported, struct command *command)
+{
+    if (command->type == COMMAND_SETTLE)
+        command->settle.ticket = ticket_ranges_inside(imported, command->settle.ticket);
+    else if (command->type == COMMAND_ASK_TICKET)
+        command->ask.ticket = ticket_ranges_inside(imported, command->ask.ticket);
+}
+
+/* And back. What a partition told as being decided and never kept is void. */
+static __attribute__((noinline)) void numbers_out(
+    const struct ticket_ranges *imported, ticket_number asked, struct outcome *outcome)
+{
+    outcome->ticket = ticket_ranges_outside(imported, outcome->ticket);
+    if (outcome->answer != ANSWER_UNKNOWN_TICKET || !ticket_ranges_knows_part(imported, asked))
+        return;
+    outcome->answer = ANSWER_VOID;
+    outcome->ticket = asked;
+}
+
 /* The answer is made where it is parked, if it must wait. */
 static void request_handle(
     struct embedded *embedded, uint32_t port, struct inventory_request *request, bool may_log)
@@ -121,6 +142,10 @@ static void request_handle(
     parked->port = port;
     parked->flow = flow_of(command);
     command->time_ms = embedded->last_time_ms;
+    const struct ticket_ranges *imported = embedded->config.imported;
+    const ticket_number asked = command->type == COMMAND_ASK_TICKET ? command->ask.ticket : 0;
+    if (__builtin_expect(imported != NULL, 0))
+        numbers_in(imported, command);
     bool may_change = may_log;
     if (command->type == COMMAND_RESERVE) {
         command->reserve.pending_from = embedded->tickets_durable + 1;
@@ -134,6 +159,8 @@ static void request_handle(
         outcome->item = command->reserve.item;
         outcome->quantity = command->reserve.quantity;
     }
+    if (__builtin_expect(imported != NULL, 0))
+        numbers_out(imported, asked, outcome);
     outcome->lsn = lsn;
     if (lsn > embedded->durable)
         embedded->parked_tail++;

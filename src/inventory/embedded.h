@@ -18,6 +18,7 @@
 #include "base/thread.h"
 #include "contract/board.h"
 #include "contract/inventory.h"
+#include "contract/ticket_ranges.h"
 #include "inventory/engine.h"
 #include "journal/journal.h"
 
@@ -27,6 +28,9 @@ struct embedded_config {
     struct journal_config journal;
     struct engine_config engine;
     struct hash_key filter_key;
+    /* The shop was moved back from many machines: ports speak of tickets by the numbers that were told, the
+     * engine and the journal by their own. NULL: they are the same. Outlives the inventory. */
+    const struct ticket_ranges *imported;
     uint32_t ports;      /* at most PORTS_MAX */
     uint32_t ring_slots; /* per port; a power of two, at most RING_SLOTS */
 };

@@ -68,9 +68,10 @@ struct journal_damage {
 struct journal; /* the writer */
 
 /* Recovery and opening are one: scans from `from` (a snapshot's position, which must be the end
- * of a batch that is still kept, with its hash; lsn 0: from the beginning; NULL: from the oldest
- * that is kept), gives every record after it to `each` (NULL: nobody; it may refuse with a
- * status: recovery stops with it), cuts a torn tail, makes all that it gave durable, and is then
+ * of a batch that is still kept, with its hash, or the record before the first one that is kept;
+ * lsn 0: from the beginning; NULL: from the oldest that is kept), gives every record after it to
+ * `each` (NULL: nobody; it may refuse with a status: recovery stops with it), cuts a torn tail,
+ * makes all that it gave durable, and is then
  * ready to append. A folder without segments is a new journal: the first segment is prepared.
  * `damage` is filled on STATUS_CORRUPT; on STATUS_CONFLICT the data id or the version differs
  * and damage->what says so. records, batches and bytes count what was given; torn_bytes: what
@@ -86,6 +87,10 @@ MUST_CHECK enum status journal_open(struct journal **journal, const struct journ
     const struct journal_position *from, journal_each each, void *context,
     struct journal_recovery *recovery);
 void journal_close(struct journal *journal); /* accepts NULL; does not write what was not sealed */
+
+/* A folder without segments gets one whose first record will be this one: it goes on after a snapshot of
+ * the record before. Nothing if it is there. */
+MUST_CHECK enum status journal_begin(const struct journal_config *config, uint64_t first_lsn);
 
 /* Read-only pass over a folder (verify): the same scan, changes nothing; a torn tail is
  * reported, not cut. */

@@ -148,6 +148,12 @@ static enum status walk_first(struct walk *walk, uint32_t *first)
             ? STATUS_OK
             : damage_set(
                 damage, STATUS_CORRUPT, 1, 0, "segment is missing: the log starts at a later one");
+    if (walk->segments > 0 && walk->first_lsns[0] == from->lsn + 1) {
+        /* The log goes on after the snapshot: its first batch must say so. */
+        walk->scan.end = *from;
+        walk->scan.hash_known = walk->position_verified = true;
+        return STATUS_OK;
+    }
     if (walk->segments == 0 || walk->first_lsns[0] > from->lsn)
         return damage_set(damage, STATUS_CORRUPT, from->lsn, 0,
             "no segment holds the snapshot's LSN %llu", (unsigned long long)from->lsn);
@@ -266,6 +272,22 @@ static enum status first_segment(const struct journal_config *config, struct rec
     recovered->offset = JOURNAL_PAGE;
     recovered->segments = 1;
     return STATUS_OK;
+}
+
+enum status journal_begin(const struct journal_config *config, uint64_t first_lsn)
+{
+    uint64_t first[2];
+    uint32_t count = 0;
+    struct segment spare = { 0 };
+    recover_check_config(config);
+    enum status status = segment_list(config->disk, first, 2, &count);
+    if (status != STATUS_OK || count > 0)
+        return status == STATUS_OK && first[0] != first_lsn ? STATUS_CONFLICT : status;
+    status = segment_make_spare(config, &spare);
+    if (status == STATUS_OK)
+        status = segment_place(config->disk, &spare, first_lsn);
+    segment_close(config->disk, &spare);
+    return status;
 }
 
 enum status recover_journal(const struct journal_config *config, const struct journal_position *from,

@@ -119,6 +119,13 @@ static bool question_ask(struct cashier *cashier, enum provider_act act,
 
 /* ---- news ---- */
 
+/* Views of an order are kept (contract/order_cache.h), and pages wait for news. */
+void cashier_shown(struct cashier *cashier, ticket_number ticket)
+{
+    const struct order order = { .ticket = ticket };
+    cashier->config.changed(cashier->config.context, &order);
+}
+
 static void news_told(struct cashier *cashier, const struct payment *payment,
     const struct order *order, enum learn_answer answer)
 {
@@ -132,7 +139,7 @@ static void news_told(struct cashier *cashier, const struct payment *payment,
         log_error("cashier", "payment %s: a callback has another amount or currency; asking the provider",
             payment->reference);
     /* An order that is still pending may expire now: no payment holds it open any more. */
-    if (answer == LEARN_PAID || answer == LEARN_CLOSED || answer == LEARN_REFUND)
+    if (answer == LEARN_PAID || answer == LEARN_CLOSED || answer == LEARN_REFUND || answer == LEARN_LATE)
         cashier->config.changed(cashier->config.context, order);
     if (answer != LEARN_REPEATED && answer != LEARN_UNKNOWN)
         cashier_look(cashier);
@@ -270,7 +277,13 @@ static enum status refund_turn(struct cashier *cashier, const struct refund *ref
     const enum status status = ops_of(cashier)->get(cashier->config.store, refund->payment, &payment);
     if (status != STATUS_OK)
         return status;
-    const enum provider_act act = refund->tries % 2 == 0 ? PROVIDER_REFUND : PROVIDER_REFUND_QUERY;
+    enum provider_act act = refund->tries % 2 == 0 ? PROVIDER_REFUND : PROVIDER_REFUND_QUERY;
+    /* A whole refund can't be made twice. A part can, by a provider that forgets keys after a day: then it
+     * is asked for again only after the provider has said that it does not know it (refund_said). */
+    if (refund->why == REFUND_OF_PART && refund->tries > 0)
+        act = PROVIDER_REFUND_QUERY;
+    if (refund->why == REFUND_OF_PART && now_ms > refund->created_ms + CASHIER_KEY_LIFE_MS)
+        act = PROVIDER_REFUND_QUERY;
     if (!question_ask(cashier, act, &payment, refund, now_ms))
         cashier->refunds_look_ms = now_ms + CASHIER_LATE_AGAIN_MS;
     return STATUS_OK;
@@ -431,13 +444,29 @@ static enum status payment_said(struct cashier *cashier, struct cashier_flight *
     return payment_wait(cashier, payment, now_ms + pause);
 }
 
-static enum status refund_said(struct cashier *cashier, const struct refund *refund,
+/* The provider does not know the part that it was asked about: it is asked for it, at once. */
+static bool part_ask_again(struct cashier *cashier, const struct cashier_flight *flight,
+    const struct provider_said *said, uint64_t now_ms)
+{
+    return flight->refund.why == REFUND_OF_PART && flight->act == PROVIDER_REFUND_QUERY
+        && said->word == WORD_UNKNOWN
+        && question_ask(cashier, PROVIDER_REFUND, &flight->payment, &flight->refund, now_ms);
+}
+
+static enum status refund_said(struct cashier *cashier, const struct cashier_flight *flight,
     const struct provider_said *said, uint64_t now_ms)
 {
     struct order_store *store = cashier->config.store;
+    const struct refund *refund = &flight->refund;
+    if (part_ask_again(cashier, flight, said, now_ms))
+        return STATUS_OK;
+    enum status status;
     if (said->word == WORD_REFUNDED) {
         metric_add(&refunds_done, 1);
-        return ops_of(cashier)->refund_done(store, refund->id, said->provider_id, now_ms);
+        status = ops_of(cashier)->refund_done(store, refund->id, said->provider_id, now_ms);
+        if (status == STATUS_OK)
+            cashier_shown(cashier, refund->ticket);
+        return status;
     }
     const bool stuck = said->word == WORD_REFUSED;
     const uint64_t pause =
@@ -448,14 +477,17 @@ static enum status refund_said(struct cashier *cashier, const struct refund *ref
         cashier->config.stuck(cashier->config.context, refund);
     }
     cashier_look_by(&cashier->refunds_look_ms, now_ms + pause);
-    return ops_of(cashier)->refund_again(store, refund->id, now_ms + pause, said->error, stuck);
+    status = ops_of(cashier)->refund_again(store, refund->id, now_ms + pause, said->error, stuck);
+    if (status == STATUS_OK && stuck)
+        cashier_shown(cashier, refund->ticket);
+    return status;
 }
 
 void cashier_said(struct cashier *cashier, uint32_t index, const struct provider_said *said, uint64_t now_ms)
 {
     invariant(index < CASHIER_FLIGHT_MAX && cashier->flights[index].used);
     struct cashier_flight *flight = &cashier->flights[index];
-    const enum status status = flight->is_refund ? refund_said(cashier, &flight->refund, said, now_ms)
+    const enum status status = flight->is_refund ? refund_said(cashier, flight, said, now_ms)
                                                  : payment_said(cashier, flight, said, now_ms);
     flight->used = false;
     cashier->under_way--;

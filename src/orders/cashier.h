@@ -43,6 +43,7 @@ enum {
     CASHIER_AGAIN_MAX_MS = 60 * 1000,
     CASHIER_UNANSWERED_MAX_MS = 60 * 60 * 1000,
     CASHIER_STUCK_MS = 10 * 60 * 1000,
+    CASHIER_KEY_LIFE_MS = 12 * 60 * 60 * 1000, /* a provider remembers keys for longer */
 };
 
 static_assert((int)CASHIER_LOOK_MAX > (int)CASHIER_FLIGHT_MAX + (int)LATE_ASKS_MAX,
@@ -62,7 +63,8 @@ struct cashier_config {
      * is called when it is there. STATUS_AWAY: not asked. */
     enum status (*unit)(void *context, const struct payment *payment, const struct order *order,
         struct outcome *outcome);
-    /* An order has changed by this, or a payment that kept it from expiring is over. */
+    /* An order has changed by this, or what its page tells of its money (then only its ticket is known, see
+     * cashier_shown), or a payment that kept it from expiring is over. */
     void (*changed)(void *context, const struct order *order);
     /* A payment can be paid now (state OPEN), or never (`error`). */
     void (*opened)(void *context, const struct payment *payment, const char *error);
@@ -92,6 +94,8 @@ struct cashier {
 void cashier_start(struct cashier *cashier, const struct cashier_config *config);
 /* Payments or refunds were written: something may be due now. */
 void cashier_look(struct cashier *cashier);
+/* For the files of the cashier: a refund or late money was moved, which the page of this order shows. */
+void cashier_shown(struct cashier *cashier, ticket_number ticket);
 /* The next look is at `at_ms` at the latest. */
 static inline void cashier_look_by(uint64_t *look_ms, uint64_t at_ms)
 {

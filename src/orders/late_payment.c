@@ -12,8 +12,10 @@ static enum status give_back(struct cashier *cashier, const struct payment *paym
 {
     const enum status status =
         ops_of(cashier)->give_back(cashier->config.store, payment->id, REFUND_OF_LATE, now_ms);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
         log_warn("cashier", "late payment %s is refunded: there is no unit for it", payment->reference);
+        cashier_shown(cashier, payment->ticket);
+    }
     cashier_look(cashier);
     return status;
 }
@@ -34,6 +36,7 @@ static enum status unit_take(
     log_info("cashier", "late payment %s %s", payment->reference,
         done ? "got a unit and paid a new order" : "is refunded: its new order is closed");
     cashier->config.changed(cashier->config.context, &after);
+    cashier_shown(cashier, payment->ticket); /* it names the new one */
     cashier_look(cashier);
     return STATUS_OK;
 }

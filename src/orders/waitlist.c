@@ -48,7 +48,7 @@ bool waitlist_answer(struct waitlist *waitlist, const struct inventory_answer *a
 }
 
 static bool offer_ask(struct waitlist *waitlist, const struct waitlist_place *place,
-    channel_index channel, uint64_t now_ms)
+    channel_index channel, uint32_t window_ms, uint64_t now_ms)
 {
     struct inventory_port *port = waitlist->config.port;
     if (waitlist->in_flight == WAITLIST_OFFERS_MAX)
@@ -66,7 +66,7 @@ static bool offer_ask(struct waitlist *waitlist, const struct waitlist_place *pl
                 .quantity = place->quantity,
                 .channel = channel,
                 .flags = RESERVE_AFTER_END | RESERVE_OFFER,
-                .window_ms = waitlist->config.window_ms } },
+                .window_ms = window_ms != 0 ? window_ms : waitlist->config.window_ms } },
     };
     port->ops->commit(port);
     waitlist->asked[waitlist->in_flight++] = place->id;
@@ -91,10 +91,11 @@ static void line_release(struct waitlist *waitlist, item_id item, uint32_t units
 }
 
 /* As many of the line as these units of a channel are enough for, in order. */
-static enum status units_offer(
-    struct waitlist *waitlist, item_id item, channel_index channel, uint32_t units, uint64_t now_ms)
+static enum status units_offer(struct waitlist *waitlist, const struct waitlist_line *line,
+    channel_index channel, uint32_t units, uint64_t now_ms)
 {
     struct order_store *store = waitlist->config.store;
+    const item_id item = line->item;
     uint32_t count = 0, left = units;
     if (units == 0)
         return STATUS_OK;
@@ -102,7 +103,8 @@ static enum status units_offer(
         store->ops->waitlist->next(store, item, units, waitlist->places, WAITLIST_OFFERS_MAX, &count);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         const struct waitlist_place *place = &waitlist->places[i];
-        if (waitlist_take(&left, place->quantity) && !offer_ask(waitlist, place, channel, now_ms))
+        if (waitlist_take(&left, place->quantity)
+            && !offer_ask(waitlist, place, channel, line->window_ms, now_ms))
             break;
     }
     if (status == STATUS_OK && count == 0 && channel != WAITLIST_CHANNEL)
@@ -110,15 +112,15 @@ static enum status units_offer(
     return status;
 }
 
-static enum status line_serve(struct waitlist *waitlist, item_id item, uint64_t now_ms)
+static enum status line_serve(struct waitlist *waitlist, const struct waitlist_line *line, uint64_t now_ms)
 {
     struct board_update shown;
-    if (!board_read(waitlist->config.board, item, &shown))
+    if (!board_read(waitlist->config.board, line->item, &shown))
         return STATUS_OK; /* not preheated yet */
     const uint32_t *units = shown.counts.channel_free;
     if (waitlist->config.has_line && units[CHANNEL_LINE] > 0) /* the web channel's come after these */
-        return units_offer(waitlist, item, CHANNEL_LINE, units[CHANNEL_LINE], now_ms);
-    return units_offer(waitlist, item, WAITLIST_CHANNEL, units[WAITLIST_CHANNEL], now_ms);
+        return units_offer(waitlist, line, CHANNEL_LINE, units[CHANNEL_LINE], now_ms);
+    return units_offer(waitlist, line, WAITLIST_CHANNEL, units[WAITLIST_CHANNEL], now_ms);
 }
 
 /* Lines that nobody stands in any more. Whoever joins meanwhile finds the units in the web channel. */
@@ -151,7 +153,7 @@ static enum status lines_serve(struct waitlist *waitlist, uint64_t now_ms)
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         waitlist->after = waitlist->lines[i].item;
         waitlist->waiting += waitlist->lines[i].waiting;
-        status = line_serve(waitlist, waitlist->lines[i].item, now_ms);
+        status = line_serve(waitlist, &waitlist->lines[i], now_ms);
     }
     if (status == STATUS_OK && count < WAITLIST_LINES_MAX) {
         metric_set(&waitlist_waiting, waitlist->waiting);

@@ -17,6 +17,7 @@
 #include "base/metrics.h"
 #include "base/ring.h"
 #include "outgoing/addresses.h"
+#include "outgoing/courier_mail.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -42,7 +43,8 @@ struct flight {
     CURL *easy;
     struct curl_slist *headers;
     struct outgoing_call *call; /* NULL: free */
-    bool refused;               /* an address was */
+    struct courier_mail mail;
+    bool refused; /* an address was */
     bool too_long;
     char error[CURL_ERROR_SIZE];
 };
@@ -154,7 +156,9 @@ struct outgoing_call *courier_take(struct courier *courier)
     call->tag = call->detail = call->not_before_ms = 0;
     call->method[0] = call->url[0] = call->headers[0] = call->body[0] = '\0';
     call->body_size = call->timeout_ms = 0;
-    call->allow_private = false;
+    call->allow_private = call->tls_required = false;
+    call->mail_from[0] = call->mail_to[0] = '\0';
+    call->login = NULL;
     call->result = OUTGOING_FAILED;
     call->status = 0;
     call->reply_headers_size = call->reply_size = 0;
@@ -259,10 +263,15 @@ static bool headers_make(struct flight *flight)
     return flight->headers != NULL;
 }
 
+static bool is_mail(const struct outgoing_call *call)
+{
+    return strcmp(call->method, "SMTP") == 0;
+}
+
 static void request_set(CURL *easy, struct outgoing_call *call)
 {
     curl_easy_setopt(easy, CURLOPT_URL, call->url);
-    if (strcmp(call->method, "GET") != 0) {
+    if (!is_mail(call) && strcmp(call->method, "GET") != 0) {
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)call->body_size);
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
@@ -302,7 +311,7 @@ static bool flight_set(struct flight *flight)
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, flight);
     request_set(easy, flight->call);
-    return true;
+    return !is_mail(flight->call) || courier_mail_set(easy, &flight->mail, flight->call);
 }
 
 /* ---- the courier ---- */
@@ -326,6 +335,7 @@ static void flight_end(struct courier *courier, struct flight *flight)
 {
     curl_slist_free_all(flight->headers);
     flight->headers = NULL;
+    courier_mail_end(&flight->mail);
     flight->call = NULL;
     courier->flight_count--;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outgoing/courier.h: the thread that calls others over HTTP(S): payment providers, webhooks.
+/* outgoing/courier.h: the thread that calls others over HTTP(S): payment providers, webhooks; and sends mails
+ * over SMTP.
  * Calls go in by one ring and come back by another, in any order; each comes back exactly once.
  * libcurl, one multi handle, at most COURIER_FLIGHT_MAX calls at a time, the rest waits its turn.
  * Certificates are checked, redirects are not followed, an answer that is too long is a failure.

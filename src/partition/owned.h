@@ -24,7 +24,7 @@ enum {
     OWNED_PAUSE_MS_AWAY = 500,       /* the longest one while Redis does not answer */
     OWNED_PAUSE_MS_LATE = 60 * 1000, /* the longest one, when few epochs are left */
     OWNED_EPOCHS_LATE = 1024,
-    OWNED_CALM_MS = 30 * 1000, /* open for so long: the next pause is the shortest again */
+    OWNED_CALM_MS = 10 * 1000, /* open for so long: the next pause is the shortest again */
     OWNED_TELL_MS = 1000,
     OWNED_AWAY_MS = 50,     /* between two looks for a server that is not connected */
     OWNED_IDLE_MS_MAX = 40, /* between two reads of a stream that has nothing new */

@@ -149,6 +149,10 @@ static bool sandbox_ask(struct provider *provider, const struct provider_task *t
         text_literal(&url, "/");
         text_string(&url, task->payment->reference);
         text_string(&url, act_paths[task->act]);
+        if (task->act == PROVIDER_REFUND_QUERY) {
+            text_literal(&url, "/");
+            text_string(&url, task->refund->key);
+        }
     }
     call->url[url.size] = 0;
     if (call->method[0] == 'P') {

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/disk.h"
 #include "base/hash.h"
+#include "payment/sandbox_parts.h"
 #include "payment/statement.h"
 
 #include <stdio.h>
@@ -32,7 +33,10 @@ struct bank_row {
     char title[SANDBOX_TITLE_MAX + 1];
     char notify_url[SANDBOX_ADDRESS_MAX + 1];
     char return_url[SANDBOX_ADDRESS_MAX + 1];
+    /* Rows of before end here. Parts of what was captured that went back; a name is a hash of the key. */
+    struct bank_parts parts;
 };
+enum { ROW_BYTES_BEFORE = offsetof(struct bank_row, parts) };
 static_assert(sizeof(struct bank_row) <= BANK_ROW_BYTES, "a row has its place in the file");
 
 struct bank_note { /* a callback that waits */
@@ -55,9 +59,28 @@ struct bank {
     struct bank_note notes[BANK_CALLBACKS_MAX];
 };
 
+static uint32_t row_crc_of(const struct bank_row *row, size_t bytes)
+{
+    return hash_crc32c(0, &row->state, bytes - offsetof(struct bank_row, state));
+}
+
 static uint32_t row_crc(const struct bank_row *row)
 {
-    return hash_crc32c(0, &row->state, sizeof *row - offsetof(struct bank_row, state));
+    return row_crc_of(row, sizeof *row);
+}
+
+/* Takes a row from bytes of the file. False: it is torn, or there is none. */
+static bool row_take(const void *data, size_t bytes, struct bank_row *row)
+{
+    *row = (struct bank_row){ 0 };
+    if (bytes < ROW_BYTES_BEFORE)
+        return false;
+    memcpy(row, data, bytes < sizeof *row ? bytes : sizeof *row);
+    const bool whole = bytes >= sizeof *row && row->crc == row_crc(row);
+    const bool before = !whole && row->crc == row_crc_of(row, ROW_BYTES_BEFORE);
+    if (before)
+        row->parts = (struct bank_parts){ 0 };
+    return (whole || before) && row->reference[0] != 0;
 }
 
 static uint32_t *slot_of(struct bank *bank, const char *reference)
@@ -101,14 +124,14 @@ static enum status rows_load(struct bank *bank)
 {
     uint64_t bytes = 0;
     size_t got;
-    struct bank_row row;
+    struct bank_row kept, row;
     enum status status = bank->disk->ops->size(bank->disk, bank->file, &bytes);
     for (uint32_t at = 0; at < BANK_PAYMENTS_MAX && status == STATUS_OK; at++) {
         const uint64_t offset = (uint64_t)at * BANK_ROW_BYTES;
         if (offset >= bytes)
             break;
-        status = bank->disk->ops->read(bank->disk, bank->file, offset, &row, sizeof row, &got);
-        if (status != STATUS_OK || got < sizeof row || row.crc != row_crc(&row) || row.reference[0] == 0)
+        status = bank->disk->ops->read(bank->disk, bank->file, offset, &kept, sizeof kept, &got);
+        if (status != STATUS_OK || !row_take(&kept, got, &row))
             continue;
         bank->rows[at] = row;
         bank->count = at + 1;
@@ -324,10 +347,36 @@ static bool is_refunded(const struct bank_row *row)
     return row->refund_key[0] != 0;
 }
 
-static void refund_state(const struct bank_row *row, struct sandbox_message *out)
+static bool key_is_used(const struct bank_row *row, const char *key)
 {
-    snprintf(out->state, sizeof out->state, "%s", is_refunded(row) ? "refunded" : state_name(row));
-    snprintf(out->key, sizeof out->key, "%s", row->refund_key);
+    return strcmp(row->refund_key, key) == 0
+        || bank_part_find(&row->parts, bank_part_name(key)) < REFUND_PARTS_MAX;
+}
+
+static void refund_state(const struct bank_row *row, const char *key, struct sandbox_message *out)
+{
+    const bool there = key[0] == 0 ? is_refunded(row) : key_is_used(row, key);
+    snprintf(out->state, sizeof out->state, "%s", there ? "refunded" : state_name(row));
+    snprintf(out->key, sizeof out->key, "%s", there && key[0] != 0 ? key : row->refund_key);
+}
+
+/* All that is left goes back under a key of its own, less of it as a part. */
+static bool refund_add(struct bank_row *row, const char *key, uint64_t amount)
+{
+    const uint64_t left = row->captured - bank_parts_sum(&row->parts);
+    const uint32_t at = bank_part_find(&row->parts, 0);
+    if (row->state != BANK_CAPTURED || is_refunded(row) || amount > left)
+        return false;
+    if (amount == left) {
+        row->refunded = amount;
+        snprintf(row->refund_key, sizeof row->refund_key, "%s", key);
+        return true;
+    }
+    if (amount == 0 || at == REFUND_PARTS_MAX)
+        return false;
+    row->parts.names[at] = bank_part_name(key);
+    row->parts.amounts[at] = amount;
+    return true;
 }
 
 enum bank_answer bank_refund(struct bank *bank, const char *reference, const char *key,
@@ -336,30 +385,28 @@ enum bank_answer bank_refund(struct bank *bank, const char *reference, const cha
     struct bank_row *row = row_find(bank, reference);
     if (row == NULL)
         return BANK_UNKNOWN;
-    const bool again = is_refunded(row) && strcmp(row->refund_key, key) == 0;
     if (key[0] == 0)
         return BANK_REFUSED;
-    if (!again && (row->state != BANK_CAPTURED || is_refunded(row) || amount != row->captured))
-        return BANK_REFUSED;
-    if (!again) {
+    if (!key_is_used(row, key)) {
         struct bank_row given = *row;
-        given.refunded = amount;
-        snprintf(given.refund_key, sizeof given.refund_key, "%s", key);
+        if (!refund_add(&given, key, amount))
+            return BANK_REFUSED;
         const enum bank_answer answer = row_change(bank, row, &given);
         if (answer != BANK_DONE)
             return answer;
     }
     row_show(bank, row, out);
-    refund_state(row, out);
+    refund_state(row, key, out);
     return BANK_DONE;
 }
 
-enum bank_answer bank_refund_show(struct bank *bank, const char *reference, struct sandbox_message *out)
+enum bank_answer bank_refund_show(
+    struct bank *bank, const char *reference, const char *key, struct sandbox_message *out)
 {
     const struct bank_row *row = row_find(bank, reference);
     const enum bank_answer answer = row_answer(bank, row, out);
     if (answer == BANK_DONE)
-        refund_state(row, out);
+        refund_state(row, key, out);
     return answer;
 }
 
@@ -407,7 +454,7 @@ void bank_totals(const struct bank *bank, uint64_t *captured, uint64_t *refunded
     *captured = *refunded = 0;
     for (uint32_t i = 0; i < bank->count; i++) {
         *captured += bank->rows[i].captured;
-        *refunded += bank->rows[i].refunded;
+        *refunded += bank->rows[i].refunded + bank_parts_sum(&bank->rows[i].parts);
     }
 }
 
@@ -423,6 +470,11 @@ static enum status book_row(struct statement_reader *reader, const struct bank_r
         return STATUS_OK;
     enum status status = statement_give(reader, &out);
     out.kind = STATEMENT_REFUNDED;
+    for (uint32_t i = 0; i < REFUND_PARTS_MAX && status == STATUS_OK; i++) {
+        out.amount = row->parts.amounts[i];
+        if (row->parts.names[i] != 0)
+            status = statement_give(reader, &out);
+    }
     out.amount = row->refunded;
     if (status == STATUS_OK && is_refunded(row))
         status = statement_give(reader, &out);
@@ -434,9 +486,8 @@ enum status sandbox_statement_read(struct statement_reader *reader)
     enum status status = STATUS_OK;
     struct bank_row row;
     bool known = false; /* one row at least is whole */
-    while (reader->text.size >= sizeof row && status == STATUS_OK) {
-        memcpy(&row, reader->text.data, sizeof row);
-        const bool whole = row.crc == row_crc(&row) && row.reference[0] != 0;
+    while (reader->text.size >= ROW_BYTES_BEFORE && status == STATUS_OK) {
+        const bool whole = row_take(reader->text.data, reader->text.size, &row);
         known = known || whole;
         if (whole)
             status = book_row(reader, &row);

@@ -44,7 +44,9 @@ enum bank_answer bank_close_payment(
     struct bank *bank, const char *reference, uint64_t now_ms, struct sandbox_message *out);
 enum bank_answer bank_refund(struct bank *bank, const char *reference, const char *key,
     uint64_t amount, struct sandbox_message *out);
-enum bank_answer bank_refund_show(struct bank *bank, const char *reference, struct sandbox_message *out);
+/* The refund of this key; "": that of all that was left. */
+enum bank_answer bank_refund_show(
+    struct bank *bank, const char *reference, const char *key, struct sandbox_message *out);
 /* The payer, who knows the id. */
 enum bank_answer bank_show_id(struct bank *bank, struct span id, struct sandbox_message *out);
 enum bank_how {

@@ -229,7 +229,7 @@ static bool call_write(const struct stripe *stripe, const struct provider_task *
         break;
     case PROVIDER_REFUND_QUERY:
         method = "GET";
-        text_format(&url, "/v1/refunds?limit=10&payment_intent=%.*s", (int)intent.size, intent.data);
+        text_format(&url, "/v1/refunds?limit=100&payment_intent=%.*s", (int)intent.size, intent.data);
         break;
     case PROVIDER_ACTS:
         invariant(!"an act");
@@ -391,7 +391,8 @@ static void error_read(
     else if (status == 400 || status == 402 || status == 404)
         word = WORD_REFUSED;
     /* The key of a repeat is forgotten after a day; a full refund there is can only be ours. */
-    if (task->act == PROVIDER_REFUND && strcmp(code, "charge_already_refunded") == 0)
+    if (task->act == PROVIDER_REFUND && task->refund->why != REFUND_OF_PART
+        && strcmp(code, "charge_already_refunded") == 0)
         word = WORD_REFUNDED;
     provider_say(said, word, "%d %.40s %.90s", status, code, message);
 }

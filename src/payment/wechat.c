@@ -14,7 +14,8 @@
 
 enum {
     BASE_MAX = 128,
-    REFERENCE_MAX = 32, /* theirs; ours must fit */
+    REFERENCE_MAX = 32,  /* theirs; ours must fit */
+    REFUND_KEY_MAX = 64, /* the same */
     DESCRIPTION_MAX = 120,
     PATH_MAX_BYTES = 256,
 };
@@ -103,12 +104,12 @@ static enum status wechat_open(
 /* ---- requests ---- */
 
 /* Names go into paths and must come back as they were: only what WeChat Pay allows in them. */
-static bool reference_fits(const char *name)
+static bool reference_fits(const char *name, size_t most)
 {
     static const char allowed[] =
         "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-";
     const size_t size = strlen(name);
-    return size > 0 && size <= REFERENCE_MAX && strspn(name, allowed) == size;
+    return size > 0 && size <= most && strspn(name, allowed) == size;
 }
 
 static void member_write(struct text *text, const char *name, const char *value)
@@ -196,7 +197,8 @@ static bool wechat_ask(struct provider *provider, const struct provider_task *ta
         provider_say(said, WORD_REFUSED, "WeChat Pay takes CNY only");
         return false;
     }
-    if (!reference_fits(task->payment->reference) || (refund && !reference_fits(task->refund->key))) {
+    if (!reference_fits(task->payment->reference, REFERENCE_MAX)
+        || (refund && !reference_fits(task->refund->key, REFUND_KEY_MAX))) {
         provider_say(said, WORD_REFUSED, "WeChat Pay takes references of 1 to 32 letters and digits");
         return false;
     }

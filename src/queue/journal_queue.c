@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "contract/record.h"
+#include "contract/ticket_ranges.h"
 
 #include <stdlib.h>
 
@@ -14,7 +15,8 @@ struct journal_queue {
     struct journal_reader *reader;
     const struct journal *writer;
     lsn_t given, committed;
-    bool undecodable; /* the reader stands after a record that can't be given */
+    bool undecodable;                     /* the reader stands after a record that can't be given */
+    const struct ticket_ranges *imported; /* NULL: none */
 };
 
 static struct journal_queue *queue_of(struct ticket_queue *queue)
@@ -38,6 +40,8 @@ static enum status take_one(struct journal_queue *queue, lsn_t limit, struct que
             (unsigned long long)record.lsn, record.type);
         return status;
     }
+    if (out->command.type == COMMAND_SETTLE) /* new tickets have one number inside and outside */
+        out->command.settle.ticket = ticket_ranges_outside(queue->imported, out->command.settle.ticket);
     out->at = (struct position){ queue->queue.part, record.lsn };
     queue->given = record.lsn;
     return STATUS_OK;
@@ -105,8 +109,8 @@ static const struct ticket_queue_ops journal_queue_ops = {
     .close = queue_close,
 };
 
-enum status journal_queue_open(
-    struct ticket_queue **opened, const struct journal_config *config, const struct journal *writer)
+enum status journal_queue_open(struct ticket_queue **opened, const struct journal_config *config,
+    const struct journal *writer, const struct ticket_ranges *imported)
 {
     uint64_t oldest = 0;
     *opened = NULL;
@@ -115,6 +119,7 @@ enum status journal_queue_open(
         return STATUS_FULL;
     queue->queue = (struct ticket_queue){ .ops = &journal_queue_ops, .part = PART_EMBEDDED };
     queue->writer = writer;
+    queue->imported = imported;
     enum status status = journal_reader_open(&queue->reader, config);
     if (status == STATUS_OK)
         status = journal_oldest(config->disk, &oldest);

@@ -20,7 +20,8 @@ enum {
     PEERS_MAX = REDIS_NODES_MAX + REDIS_SEEDS_MAX,
     HOPS_MAX = 3,
     MAP_REST_MS = 100,
-    MAP_RETRY_MS = 500,
+    MAP_RETRY_MS = 500, /* after an error */
+    MAP_LACKS_MS = 100, /* while a master is missing: a replica may have taken over */
     MAP_EVERY_MS = 10 * 1000,
     PASSED_KEEP_MS = 10 * 1000, /* a server that has no slot yet, after something was passed on to it */
     EVENTS_MAX = 64,
@@ -268,7 +269,7 @@ static void map_answered(struct redis_client *client, const struct peer *peer,
         peers_match(client);
     }
     if (!redis_client_is_whole(client))
-        map_due_by(client, MAP_RETRY_MS);
+        map_due_by(client, MAP_LACKS_MS);
 }
 
 /* A question of our own. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/copy.h: a copy of a sale: read from the shop's server, made on the rehearsal server. Errors:
- * said on the
- * sessions' `errors`. Thread: one. */
+ * said on the sessions' `errors`. Thread: one. */
 #ifndef STAMPEDE_REHEARSE_COPY_H
 #define STAMPEDE_REHEARSE_COPY_H
 
@@ -26,8 +25,7 @@ MUST_CHECK bool copy_read(struct copy *copy, struct admin_session *shop, uint32_
 /* "section.key=value" lines of the shop's settings; none if the key may not read them, with a note. */
 void copy_settings_read(struct copy *copy, struct admin_session *shop, struct text *out);
 /* Makes and publishes it; it opens in `lead_ms` and stays open for `length_ms`. Fills sale, items,
- * units and what
- * visitors know of it; start_ns is left to the caller, *start_ms is the server's. */
+ * units and what visitors know of it; start_ns is left to the caller, *start_ms is the server's. */
 MUST_CHECK bool copy_make(const struct copy *copy, struct admin_session *server, uint64_t now_ms,
     uint64_t lead_ms, uint64_t length_ms, struct sale_facts *facts);
 void copy_free(struct copy *copy);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/crowd.h: plays a plan against a server. One thread, one epoll loop, a pool of connections with one
  * request in flight on each. A request that is due while no connection is free waits for one, and that
- * counts: its
- * time runs from the moment that was meant, so a server that stalls can't hide the requests it kept
- * from being
- * sent. Bounded in visitors, connections and time. Thread: the caller's. */
+ * counts: its time runs from the moment that was meant, so a server that stalls can't hide the requests it
+ * kept from being sent. Bounded in visitors, connections and time. Thread: the caller's. */
 #ifndef STAMPEDE_REHEARSE_CROWD_H
 #define STAMPEDE_REHEARSE_CROWD_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/due.h: which visitor acts next. A heap of (moment, visitor), the earliest first; of equal
- * moments the
- * visitor with the lower number. Thread: one owner. Memory: of the caller, for as many as there are visitors,
- * because each is in it once at most. */
+ * moments the visitor with the lower number. Thread: one owner. Memory: of the caller, for as many as there
+ * are visitors, because each is in it once at most. */
 #ifndef STAMPEDE_REHEARSE_DUE_H
 #define STAMPEDE_REHEARSE_DUE_H
 

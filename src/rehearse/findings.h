@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/findings.h: what a rehearsal shows: did it hold, where requests and visitors ended, what to
- * set, how many
- * machines the expected crowd takes. Pure: the same figures, the same findings. */
+ * set, how many machines the expected crowd takes. Pure: the same figures, the same findings. */
 #ifndef STAMPEDE_REHEARSE_FINDINGS_H
 #define STAMPEDE_REHEARSE_FINDINGS_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/heard.h: one answer of a server, as far as a visitor looks at it. Reads the caller's bytes
- * and keeps
- * pointers into them. Pure, any thread. */
+ * and keeps pointers into them. Pure, any thread. */
 #ifndef STAMPEDE_REHEARSE_HEARD_H
 #define STAMPEDE_REHEARSE_HEARD_H
 
@@ -20,8 +19,7 @@ struct heard {
 };
 
 /* HEARD_MORE: the head is not whole, or the body is not there and would still fit into `capacity`. A
- * body that
- * does not fit is cut: `body` has its beginning, and the caller passes over the rest. */
+ * body that does not fit is cut: `body` has its beginning, and the caller passes over the rest. */
 MUST_CHECK enum heard_state heard_parse(struct span bytes, size_t capacity, struct heard *heard);
 
 /* The text of a JSON member, without its quotes. `name`: with quotes and colon. Empty: there is none. */

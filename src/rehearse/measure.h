@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/measure.h: `stampede rehearse --measure URL`: the same loop and the same clock as a
- * rehearsal, one page, an
- * open loop: so that its latency can be compared with another tool's. Thread: the caller's. */
+ * rehearsal, one page, an open loop: so that its latency can be compared with another tool's. Thread: the
+ * caller's. */
 #ifndef STAMPEDE_REHEARSE_MEASURE_H
 #define STAMPEDE_REHEARSE_MEASURE_H
 

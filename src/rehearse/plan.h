@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/plan.h: who comes, when, and what for. The plan is made before the play from a seed: the
- * same seed, the
- * same visitors at the same moments, whatever the server does. Times are ns from the beginning of the play.
+ * same seed, the same visitors at the same moments, whatever the server does. Times are ns from the
+ * beginning of the play.
  * Pure; thread: one owner. */
 #ifndef STAMPEDE_REHEARSE_PLAN_H
 #define STAMPEDE_REHEARSE_PLAN_H

@@ -161,8 +161,7 @@ static uint64_t units_of(const struct sale_facts *facts)
 }
 
 /* Payments arrive after the bank has answered, orders are written after the win was told: what differs
- * is looked at
- * again for a while. */
+ * is looked at again for a while. */
 static bool server_settles(struct rehearsal *rehearsal)
 {
     const uint64_t until_ms = clock_monotonic_ms() + SETTLE_MS;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/request.h: the bytes of a visitor's next request. Each visitor has an address of its own,
- * which the
- * rehearsal server believes from X-Forwarded-For: so 100,000 of them share some hundred connections, as
- * behind a
- * proxy. Pure. */
+ * which the rehearsal server believes from X-Forwarded-For: so 100,000 of them share some hundred
+ * connections, as behind a proxy. Pure. */
 #ifndef STAMPEDE_REHEARSE_REQUEST_H
 #define STAMPEDE_REHEARSE_REQUEST_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/scratch_server.h: the rehearsal server: this program again, on a folder and a port of its
- * own, in test mode, for as
- * long as the rehearsal takes. Errors: said on `errors`. Thread: one. */
+ * own, in test mode, for as long as the rehearsal takes. Errors: said on `errors`. Thread: one. */
 #ifndef STAMPEDE_REHEARSE_SCRATCH_SERVER_H
 #define STAMPEDE_REHEARSE_SCRATCH_SERVER_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/server_counts.h: the server's own counts (/metrics, the report of the sale) beside what the
- * visitors were
- * told. Pure. */
+ * visitors were told. Pure. */
 #ifndef STAMPEDE_REHEARSE_SERVER_COUNTS_H
 #define STAMPEDE_REHEARSE_SERVER_COUNTS_H
 

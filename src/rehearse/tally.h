@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/tally.h: what the visitors were told, counted while they play. Thread: one owner. Memory: of
- * the caller,
- * zeroed (some megabytes). */
+ * the caller, zeroed (some megabytes). */
 #ifndef STAMPEDE_REHEARSE_TALLY_H
 #define STAMPEDE_REHEARSE_TALLY_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/visit.h: what a visitor does after an answer. People do what the storefront does: they wait
- * as long as
- * Retry-After says and a random while more, six times at most; they think before they pay. Bots ask at
- * moments that
- * were fixed before, whatever the server answers. Pure but for the visitor's own memory. */
+ * as long as Retry-After says and a random while more, six times at most; they think before they pay. Bots
+ * ask at moments that were fixed before, whatever the server answers. Pure but for the visitor's own
+ * memory. */
 #ifndef STAMPEDE_REHEARSE_VISIT_H
 #define STAMPEDE_REHEARSE_VISIT_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rehearse/watch.h: looks at the server's /metrics once a second while the crowd plays, on a thread of
- * its own, so
- * that no visitor waits for it. Thread: start, stop and reading on the owner's. */
+ * its own, so that no visitor waits for it. Thread: start, stop and reading on the owner's. */
 #ifndef STAMPEDE_REHEARSE_WATCH_H
 #define STAMPEDE_REHEARSE_WATCH_H
 

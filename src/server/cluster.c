@@ -420,6 +420,7 @@ enum status cluster_join(struct cluster *cluster, struct worker *worker, struct 
     cluster->worker = worker;
     cluster->link = link;
     link_others_wake(link, remote_wake(cluster->remote));
+    link_health_from(link, cluster_health, cluster);
     return is_gateway(cluster->config) ? STATUS_OK : keeper_start(cluster, error);
 }
 

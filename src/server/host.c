@@ -85,6 +85,7 @@ enum status host_open(struct host *host, const struct config *config, const stru
             .tickets_max = config->tickets_max,
             .places_max = config->room_places_max },
         .filter_key = keys->filter,
+        .imported = folder->imported,
         .ports = ports,
         .ring_slots = RING_SLOTS,
     };
@@ -125,7 +126,7 @@ enum status host_queue_open(const struct host *host, const struct config *config
     const struct data_folder *folder, struct ticket_queue **queue)
 {
     const struct journal_config journal = journal_of(config, folder);
-    return journal_queue_open(queue, &journal, embedded_journal(host->embedded));
+    return journal_queue_open(queue, &journal, embedded_journal(host->embedded), folder->imported);
 }
 
 lsn_t host_durable(const struct host *host)

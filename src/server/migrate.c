@@ -20,13 +20,13 @@
 #include "contract/ticket_queue.h"
 #include "server/catch_up.h"
 #include "server/database.h"
+#include "server/migrate_back.h"
 #include "server/migrate_log.h"
 #include "server/migrate_parts.h"
 #include "store/store.h"
 #include "verify/verify.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,35 +51,6 @@ bool migrate_refused(struct migrate *migrate, const char *format, ...)
     return false;
 }
 
-/* ---- progress ---- */
-
-/* Something was changed that stays. Tests end the program here, after the first, second, third … one. */
-static void changed(struct migrate *migrate)
-{
-    fflush(stdout);
-    if (++migrate->changes == migrate->killed_at)
-        raise(SIGKILL);
-}
-
-static void step_tell(struct migrate *migrate, const char *what)
-{
-    printf("%s\n", what);
-    changed(migrate);
-}
-
-static void rows_tell(void *context, const char *table, uint64_t rows)
-{
-    printf("  %s: %" PRIu64 " rows\n", table, rows);
-    changed(context);
-}
-
-static void records_tell(void *context, uint64_t records)
-{
-    struct migrate *migrate = context;
-    printf("  log: %" PRIu64 " of %" PRIu64 " records\n", records, migrate->end);
-    changed(migrate);
-}
-
 /* ---- steps ---- */
 
 static bool folder_seal(struct migrate *migrate)
@@ -94,7 +65,7 @@ static bool folder_seal(struct migrate *migrate)
     const enum status status = seal_write(migrate->folder.root, seal);
     if (status != STATUS_OK)
         return migrate_failed(migrate, "the data folder can't be sealed", status);
-    step_tell(migrate, "The data folder is sealed.");
+    migrate_step_tell(migrate, "The data folder is sealed.");
     return true;
 }
 
@@ -104,7 +75,8 @@ static bool secret_write(struct migrate *migrate)
     if (!migrate_secret_write(migrate, &written))
         return false;
     if (written)
-        step_tell(migrate, "The secret of the shop is in the file that cluster.secret_file names.");
+        migrate_step_tell(
+            migrate, "The secret of the shop is in the file that cluster.secret_file names.");
     return true;
 }
 
@@ -117,7 +89,7 @@ static bool orders_write(struct migrate *migrate)
             progress.trouble == NULL ? "orders can't be written" : progress.trouble, status);
     printf("Orders are written up to record %" PRIu64 ".\n", migrate->end);
     if (progress.records > 0)
-        changed(migrate);
+        migrate_changed(migrate);
     return true;
 }
 
@@ -133,7 +105,7 @@ static bool target_begin(struct migrate *migrate)
         return migrate_refused(migrate, "somebody has begun to use the target's database meanwhile");
     if (status != STATUS_OK)
         return migrate_failed(migrate, "the target can't be written", status);
-    step_tell(migrate, "The target is being filled.");
+    migrate_step_tell(migrate, "The target is being filled.");
     return true;
 }
 
@@ -154,8 +126,9 @@ static bool log_copy(struct migrate *migrate)
                                    .batch_bytes = JOURNAL_BATCH_MAX },
         .end = migrate->end,
         .to = migrate->connection,
-        .told = records_tell,
+        .told = migrate_records_tell,
         .context = migrate };
+    migrate_progress_begin(migrate);
     enum status status = migrate_log_copy(&log);
     if (status != STATUS_OK && log.what != NULL)
         return migrate_failed(migrate, log.what, status);
@@ -170,18 +143,17 @@ static bool shop_copy(struct migrate *migrate)
     struct store_copy *copy = &migrate->copy;
     copy->from = store_connection(migrate->store);
     copy->to = migrate->connection;
-    copy->told = rows_tell;
+    copy->told = migrate_copied_tell;
     copy->context = migrate;
-    if (!target_failed(migrate, "rows can't be copied", store_copy_run(copy)) || !log_copy(migrate))
+    migrate_progress_begin(migrate);
+    if (!target_failed(migrate, "rows can't be counted", store_copy_count(copy))
+        || !target_failed(migrate, "rows can't be copied", store_copy_run(copy)) || !log_copy(migrate))
         return false;
-    const uint64_t rows = copy->rows;
-    const uint32_t tables = copy->tables;
+    migrate->rows_found = copy->found;
     printf("All is copied; now it is compared.\n");
-    if (!target_failed(migrate, "the copy differs", store_copy_compare(copy)))
-        return false;
-    copy->rows = rows;
-    copy->tables = tables;
-    return true;
+    copy->told = migrate_compared_tell;
+    migrate_progress_begin(migrate);
+    return target_failed(migrate, "the copy differs", store_copy_compare(copy));
 }
 
 static bool target_verify(struct migrate *migrate)
@@ -200,7 +172,7 @@ static bool target_open(struct migrate *migrate)
     const enum status status = store_move_open(migrate->connection, migrate->seal.move);
     if (!target_failed(migrate, "the target can't be opened", status))
         return false;
-    step_tell(migrate, "The target is open.");
+    migrate_step_tell(migrate, "The target is open.");
     return true;
 }
 
@@ -215,10 +187,6 @@ static bool seal_end(struct migrate *migrate)
 
 static bool migrate_open(struct migrate *migrate)
 {
-    struct stat found;
-    if (stat(migrate->from, &found) == 0 && !S_ISDIR(found.st_mode))
-        return migrate_refused(migrate,
-            "%.200s is no data folder: a shop moves from one machine to many, not back", migrate->from);
     if (database_settings_read(&migrate->target, migrate->to, migrate->error) != STATUS_OK
         || data_folder_open(&migrate->folder, migrate->from, DATA_MOVE, migrate->error) != STATUS_OK)
         return false;
@@ -255,17 +223,28 @@ static bool migrate_run(struct migrate *migrate)
         || !orders_write(migrate) || !target_begin(migrate) || !shop_copy(migrate)
         || !target_verify(migrate) || !target_open(migrate) || !seal_end(migrate))
         return false;
-    printf("Moved: %" PRIu64 " rows of %u tables, and %" PRIu64 " records of the log in %" PRIu64
-           " entries; sales up to %" PRIu64 " go on in partition 0.\n",
-        migrate->copy.rows, migrate->copy.tables, migrate->end, migrate->entries, migrate->sales);
+    printf("Moved: %" PRIu64 " rows of %u tables (%" PRIu64 " were there already), and %" PRIu64
+           " records of the log in %" PRIu64 " entries; sales up to %" PRIu64
+           " go on in partition 0.\n",
+        migrate->copy.rows, migrate->copy.tables, migrate->rows_found, migrate->end,
+        migrate->entries, migrate->sales);
     return true;
+}
+
+static bool file_is_named(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && !S_ISDIR(found.st_mode);
 }
 
 static const char help_text[] =
     "usage: stampede migrate --from DIR --to FILE\n"
-    "  Moves the shop of a data folder, whose server is stopped, to many machines.\n"
-    "  --from   the data folder of one machine\n"
-    "  --to     the settings of the many machines: inventory.kind = redis, and an empty database\n"
+    "       stampede migrate --from FILE --to DIR\n"
+    "  Moves the shop of a data folder, whose server is stopped, to many machines; or the shop of\n"
+    "  many machines, whose processes are all stopped, to a data folder.\n"
+    "  DIR      the data folder of one machine; to move into, one that is not there or empty\n"
+    "  FILE     the settings of the many machines: inventory.kind = redis; to move into, an empty "
+    "database\n"
     "  Killed at any moment, it goes on when it is run again with the same words.\n"
     "  exit: 0 moved, 1 not moved (what is wrong is said), 2 wrong words\n";
 
@@ -288,6 +267,16 @@ static bool words_read(struct migrate *migrate, int argc, char **argv)
     return argc == 5 && migrate->from != NULL && migrate->to != NULL;
 }
 
+/* What only tests set: after which change it is killed, how many rows a transaction has. */
+static uint64_t test_number(const char *name)
+{
+    const char *text = getenv(name);
+    uint64_t number = 0;
+    return text != NULL && span_to_u64(span_from_string(text), &number) == STATUS_OK && number <= COPY_ROWS
+        ? number
+        : 0;
+}
+
 int migrate_main(int argc, char **argv)
 {
     struct migrate *migrate = calloc(1, sizeof *migrate);
@@ -300,12 +289,11 @@ int migrate_main(int argc, char **argv)
         free(migrate);
         return usage(false);
     }
-    const char *killed_at = getenv("STAMPEDE_TEST_MIGRATE_KILL");
-    if (killed_at != NULL && span_to_u64(span_from_string(killed_at), &migrate->killed_at) != STATUS_OK)
-        migrate->killed_at = 0;
+    migrate->killed_at = test_number("STAMPEDE_TEST_MIGRATE_KILL");
+    migrate->copy.page = (uint32_t)test_number("STAMPEDE_TEST_MIGRATE_ROWS");
     metrics_thread_enter();
     umask(S_IRWXG | S_IRWXO);
-    const bool good = migrate_run(migrate);
+    const bool good = file_is_named(migrate->from) ? migrate_back_run(migrate) : migrate_run(migrate);
     if (!good)
         fprintf(stderr, "stampede migrate: %s\n", migrate->error);
     migrate_close(migrate);

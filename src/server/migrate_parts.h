@@ -23,7 +23,9 @@ struct migrate {
     struct store_move found; /* what the target says of itself */
     struct store_copy copy;
     uint64_t sales, end, entries; /* the last sale; the last record of the log; its entries in the target */
-    uint64_t changes, killed_at; /* so far; after which one tests end the program, 0: none */
+    uint64_t changes, killed_at;  /* so far; after which one tests end the program, 0: none */
+    uint64_t rows_found;          /* rows that were there when copying began */
+    uint64_t told_ns, told_count; /* when progress was told, and of how many rows or records */
     char error[CONFIG_ERROR];
 };
 
@@ -31,6 +33,16 @@ struct migrate {
 bool migrate_failed(struct migrate *migrate, const char *what, enum status status);
 bool migrate_refused(struct migrate *migrate, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* migrate_tell.c: what is seen on the screen. */
+/* Something was changed that stays. Tests end the program here, after the first, second, third … one. */
+void migrate_changed(struct migrate *migrate);
+void migrate_step_tell(struct migrate *migrate, const char *what); /* a step that has changed something */
+/* Rows and records, at most once a second: how many of how many, and how many a second. */
+void migrate_progress_begin(struct migrate *migrate);
+void migrate_copied_tell(void *migrate, const char *table, uint64_t rows);
+void migrate_compared_tell(void *migrate, const char *table, uint64_t rows);
+void migrate_records_tell(void *migrate, uint64_t records);
 
 /* migrate_check.c: changes nothing. */
 /* The target can take this shop, or has begun to: `found` tells. */

@@ -208,6 +208,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .pages = &server->pages,
         .media = &server->media,
         .limits = server->limits.limits,
+        .channel_rates = &server->limits.channel_rates,
         .lockout = server->limits.lockout,
         .console = server->limits.console,
         .passwords = server->limits.passwords,

@@ -244,7 +244,7 @@ static enum status apply_stock(struct store_batch *batch, const struct queue_rec
             "item %u has fewer than %lld free units to take away", row->item, (long long)-applied);
     row->now.total += applied;
     store_stock_allot(row, command->adjust.channel, applied);
-    return STATUS_OK;
+    return applied < 0 ? store_pool_return(batch, row->item, -applied) : STATUS_OK;
 }
 
 static enum status apply_reserve(struct store_batch *batch, const struct queue_record *record, bool reject)
@@ -263,7 +263,10 @@ static enum status apply_reserve(struct store_batch *batch, const struct queue_r
     const enum status status = store_order_write(batch, &ticket, reject);
     if (status != STATUS_OK || (reserve->flags & RESERVE_OFFER) == 0)
         return status;
-    return store_waitlist_offer(batch, reserve->key, reserve->user, ticket.ticket);
+    const enum status offered = store_waitlist_offer(batch, reserve->key, reserve->user, ticket.ticket);
+    return offered != STATUS_OK
+        ? offered
+        : store_booking_deposit(batch, reserve->key, reserve->user, ticket.ticket);
 }
 
 static enum status apply_control(struct store_batch *batch, const struct queue_record *record)

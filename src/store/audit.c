@@ -94,20 +94,18 @@ enum status store_audit_add(struct store *store, const struct audit_entry *entry
     return audit_write(store, &next, hash);
 }
 
+static enum status entry_add(struct store *store, void *entry)
+{
+    return store_audit_add(store, entry);
+}
+
 enum status store_audit_append(struct order_store *handle, const struct audit_entry *entry)
 {
     struct store *store = store_of(handle);
+    struct audit_entry copy = *entry;
     if (store->together) /* a request without its audit row is not kept at all */
         return store_audit_add(store, entry);
-    struct store_tries tries = { 0 };
-    enum status status;
-    STORE_TRIES (store, &tries, &status) {
-        status = store_begin(store);
-        if (status == STATUS_OK)
-            status = store_audit_add(store, entry);
-        status = store_end(store, status);
-    }
-    return status;
+    return store_transact(store, false, entry_add, &copy);
 }
 
 static const struct sql_columns entry_columns =

@@ -5,12 +5,13 @@
 
 enum { NUMBER_TRIES_MAX = 64 }; /* so many others may insert at the same time */
 
-#define PRODUCT_COLUMNS "id, name, description, images, currency, list_price, texts"
+#define PRODUCT_COLUMNS "id, name, description, images, currency, list_price, stock, texts"
 #define SALE_COLUMNS \
     "id, title, start_ms, end_ms, limit_per_user, eligible_only, published, gate, preheat_at_ms," \
     " one_open_order, details_required, human_check, waiting_room, pass_once, drop_percent, " \
     "pace_per_s, beacon_name, beacon_value, beacon_state, beacon_until_ms, terms_lsn," \
-    " cooldown_s, return_draw_ms, archived, start_draw_ms, room_message, texts, shards"
+    " cooldown_s, return_draw_ms, archived, start_draw_ms, room_message, texts, shards, " \
+    "timetable, day_ms"
 
 static const char products_list[] =
     "SELECT " PRODUCT_COLUMNS " FROM products WHERE id > ?1 ORDER BY id LIMIT ?2";
@@ -19,8 +20,10 @@ static const char sale_insert[] =
     " beacon_until_ms, title, start_ms, end_ms, limit_per_user, eligible_only, published,"
     " preheat_at_ms, one_open_order, details_required, human_check, waiting_room, pass_once,"
     " drop_percent, pace_per_s, beacon_name, terms_lsn, archived, cooldown_s, return_draw_ms,"
-    " start_draw_ms, room_message, texts, shards) VALUES(?1, 0, 0, 0, '', 0, 0, ?2, ?3, ?4, ?5,"
-    " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"
+    " start_draw_ms, room_message, texts, shards, timetable, day_ms) VALUES(?1, 0, 0, 0, '', 0, 0, "
+    "?2, ?3, ?4, ?5,"
+    " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,"
+    " ?25, ?26)"
     " ON CONFLICT(id) DO NOTHING";
 static const char sale_update[] =
     "UPDATE sales SET title = ?2, start_ms = ?3, end_ms = ?4, limit_per_user = ?5,"
@@ -29,7 +32,7 @@ static const char sale_update[] =
     " drop_percent = ?14, pace_per_s = ?15, beacon_name = ?16, terms_lsn = CASE WHEN terms_lsn > "
     "?17 THEN terms_lsn ELSE ?17 END,"
     " archived = ?18, cooldown_s = ?19, return_draw_ms = ?20, start_draw_ms = ?21,"
-    " room_message = ?22, texts = ?23, shards = ?24 WHERE id = ?1";
+    " room_message = ?22, texts = ?23, shards = ?24, timetable = ?25, day_ms = ?26 WHERE id = ?1";
 static const char sales_list[] =
     "SELECT " SALE_COLUMNS " FROM sales WHERE id > ?1 ORDER BY id LIMIT ?2";
 static const char sales_due_list[] =
@@ -91,8 +94,8 @@ static enum status row_get(struct order_store *handle, uint32_t id, const char *
 }
 
 static const struct sql_columns product_columns = COLUMNS(product, FIELD(product, id),
-    FIELD(product, name), FIELD(product, description), FIELD(product, images),
-    FIELD(product, currency), FIELD(product, list_price), FIELD(product, texts));
+    FIELD(product, name), FIELD(product, description), FIELD(product, images), FIELD(product, currency),
+    FIELD(product, list_price), FIELD(product, stock), FIELD(product, texts));
 
 static enum status product_write(struct store *store, uint64_t id, const void *row)
 {
@@ -107,6 +110,7 @@ static enum status product_write(struct store *store, uint64_t id, const void *r
 
 enum status store_product_insert(struct order_store *handle, struct product *product)
 {
+    product->stock = STOCK_NONE; /* see product_stock */
     return numbered_insert(store_of(handle), STORE_PRODUCTS, product_write, product, &product->id);
 }
 
@@ -131,20 +135,22 @@ static enum status sale_write(
             U64(sale->preheat_at_ms), U64(sale->one_open_order), U64(sale->details_required),
             U64(sale->human_check), U64(sale->waiting_room), U64(sale->pass_once),
             U64(sale->drop_percent), U64(sale->pace_per_s), TEXT(sale->beacon_name),
-            U64(sale->terms_lsn), U64(sale->archived), U64(sale->cooldown_s), U64(sale->return_draw_ms),
-            U64(sale->start_draw_ms), TEXT(sale->room_message), TEXT(sale->texts), U64(sale->shards)),
+            U64(sale->terms_lsn), U64(sale->archived), U64(sale->cooldown_s),
+            U64(sale->return_draw_ms), U64(sale->start_draw_ms), TEXT(sale->room_message),
+            TEXT(sale->texts), U64(sale->shards), U64(sale->timetable), U64(sale->day_ms)),
         none);
 }
 
 static const struct sql_columns sale_columns = COLUMNS(sale, FIELD(sale, id), FIELD(sale, title),
     FIELD(sale, start_ms), FIELD(sale, end_ms), FIELD(sale, limit_per_user),
-    FIELD(sale, eligible_only), FIELD(sale, published), FIELD(sale, gate), FIELD(sale, preheat_at_ms),
-    FIELD(sale, one_open_order), FIELD(sale, details_required), FIELD(sale, human_check),
-    FIELD(sale, waiting_room), FIELD(sale, pass_once), FIELD(sale, drop_percent),
-    FIELD(sale, pace_per_s), FIELD(sale, beacon_name), FIELD(sale, beacon_value),
-    FIELD(sale, beacon_state), FIELD(sale, beacon_until_ms), FIELD(sale, terms_lsn),
-    FIELD(sale, cooldown_s), FIELD(sale, return_draw_ms), FIELD(sale, archived),
-    FIELD(sale, start_draw_ms), FIELD(sale, room_message), FIELD(sale, texts), FIELD(sale, shards));
+    FIELD(sale, eligible_only), FIELD(sale, published), FIELD(sale, gate),
+    FIELD(sale, preheat_at_ms), FIELD(sale, one_open_order), FIELD(sale, details_required),
+    FIELD(sale, human_check), FIELD(sale, waiting_room), FIELD(sale, pass_once),
+    FIELD(sale, drop_percent), FIELD(sale, pace_per_s), FIELD(sale, beacon_name),
+    FIELD(sale, beacon_value), FIELD(sale, beacon_state), FIELD(sale, beacon_until_ms),
+    FIELD(sale, terms_lsn), FIELD(sale, cooldown_s), FIELD(sale, return_draw_ms),
+    FIELD(sale, archived), FIELD(sale, start_draw_ms), FIELD(sale, room_message),
+    FIELD(sale, texts), FIELD(sale, shards), FIELD(sale, timetable), FIELD(sale, day_ms));
 
 static enum status sale_write_new(struct store *store, uint64_t id, const void *row)
 {
@@ -222,11 +228,16 @@ enum status store_sale_get(struct order_store *handle, sale_id id, struct sale *
     return row_get(handle, id, sales_list, &sale_columns, sale, &sale->id);
 }
 
+static const struct sql_columns offer_columns =
+    COLUMNS(sold_out_offer, FIELD(sold_out_offer, kind), FIELD(sold_out_offer, substitutes),
+        FIELD(sold_out_offer, presale_item), FIELD(sold_out_offer, presale_cap),
+        FIELD(sold_out_offer, deposit_item), FIELD(sold_out_offer, balance_ms));
 const struct sql_columns store_item_columns = COLUMNS(item, FIELD(item, id), FIELD(item, sale),
     FIELD(item, product), FIELD(item, flash_price), FIELD(item, limit_per_user),
     FIELD(item, pay_window_ms), FIELD(item, total), FIELD(item, locked), FIELD(item, sold),
     FIELD(item, safety), FIELD(item, version), FIELD(item, preheated), FIELD(item, channel_units),
-    FIELD(item, deduct_on_payment), FIELD(item, currency));
+    FIELD(item, deduct_on_payment), FIELD(item, channel_return_ms), FIELD(item, currency),
+    FIELD(item, pooled), PART(item, offer, &offer_columns));
 
 static enum status item_write(struct store *store, uint64_t id, const void *row)
 {
@@ -234,12 +245,12 @@ static enum status item_write(struct store *store, uint64_t id, const void *row)
     return sql_do_one(store,
         "INSERT INTO items(id, sale, product, flash_price, limit_per_user, pay_window_ms, total,"
         " locked, sold, sold_before, written_off, safety, " CHANNEL_COLUMNS ", deduct_on_payment,"
-        " version, preheated) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0,"
-        " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, 1, 0) ON CONFLICT(id) DO NOTHING",
+        " channel_return_ms, version, preheated) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0,"
+        " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, 1, 0) ON CONFLICT(id) DO NOTHING",
         VALUES(U64(id), U64(item->sale), U64(item->product), U64(item->flash_price),
             U64(item->limit_per_user), U64(item->pay_window_ms), U64(item->total),
             U64(item->locked), U64(item->sold), U64(item->safety), CHANNELS(item->channel_units),
-            U64(item->deduct_on_payment)),
+            U64(item->deduct_on_payment), U64(item->channel_return_ms)),
         STATUS_CONFLICT);
 }
 
@@ -251,32 +262,40 @@ enum status store_item_insert(struct order_store *handle, struct item *item)
         return status;
     item->version = 1;
     item->preheated = false;
-    return STATUS_OK;
+    return item->offer.kind == SOLD_OUT_END ? STATUS_OK
+                                            : store_item_offer(handle, item->id, &item->offer);
 }
 
-static enum status sale_and_items(
+enum status store_sale_and_items(
     struct order_store *handle, struct sale *sale, struct item *items, uint32_t count)
 {
-    struct store *store = store_of(handle);
-    enum status status = store_begin(store);
-    if (status != STATUS_OK)
-        return status;
-    status = store_sale_insert(handle, sale);
+    enum status status = store_sale_insert(handle, sale);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
         items[i].sale = sale->id;
         status = store_item_insert(handle, &items[i]);
     }
-    return store_end(store, status);
+    return status;
+}
+
+struct sale_work {
+    struct order_store *handle;
+    struct sale *sale;
+    struct item *items;
+    uint32_t count;
+};
+
+static enum status sale_and_items(struct store *store, void *context)
+{
+    const struct sale_work *work = context;
+    (void)store;
+    return store_sale_and_items(work->handle, work->sale, work->items, work->count);
 }
 
 enum status store_sale_insert_with_items(
     struct order_store *handle, struct sale *sale, struct item *items, uint32_t count)
 {
-    struct store_tries tries = { 0 };
-    enum status status;
-    STORE_TRIES (store_of(handle), &tries, &status)
-        status = sale_and_items(handle, sale, items, count);
-    return status;
+    struct sale_work work = { handle, sale, items, count };
+    return store_transact(store_of(handle), false, sale_and_items, &work);
 }
 
 enum status store_items(struct order_store *handle, sale_id sale, item_id after, struct item *items,

@@ -22,7 +22,7 @@ enum status store_journal_next(
     struct order_store *, uint32_t part, uint64_t after, struct journal_entry *, uint8_t *buffer);
 
 /* moving.c */
-enum status store_filling(struct order_store *, bool *filling);
+enum status store_moving(struct order_store *, enum shop_moving *);
 
 /* switch.c */
 enum status store_switch_set(struct order_store *, const struct switch_row *);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KEY_TEXT_MAX = 1024, VALUES_MAX = 2 * COPY_COLUMNS_MAX, TABLES_MAX = 64 };
+enum { KEY_TEXT_MAX = 1024, TABLES_MAX = 64 };
 
 /* Where a walk through a table has come to. */
 struct key {
@@ -18,9 +18,15 @@ struct key {
     char texts[COPY_KEYS_MAX][KEY_TEXT_MAX];
 };
 
-struct row_values {
-    struct sql_value list[VALUES_MAX];
-    uint32_t count;
+/* A walk, page by page. The page after a key is first looked for among the rows that have all columns of the
+ * key but the last, then among those with one column less, and so on (store/copy_table.h). */
+struct walk {
+    const struct copy_table *table;
+    uint32_t page;
+    struct key key;
+    uint32_t columns; /* of the key that the next page goes by */
+    bool ended;
+    struct sql_value room[2][COPY_KEYS_MAX + 1]; /* of the pages of two databases that are open */
 };
 
 static enum status failed(struct store_copy *copy, struct sql_connection *of,
@@ -46,7 +52,7 @@ static struct sql_value value_of(const struct copy_table *table, struct sql_row 
     return table->columns[at].kind == COPY_TEXT ? TEXT_OF(data, bytes) : BLOB(data, bytes);
 }
 
-static void row_read(const struct copy_table *table, struct sql_row *row, struct row_values *values)
+static void row_read(const struct copy_table *table, struct sql_row *row, struct copy_row *values)
 {
     values->count = table->column_count + table->null_count;
     for (uint32_t i = 0; i < table->column_count; i++)
@@ -69,24 +75,42 @@ static void key_put(struct key *key, uint32_t at, const struct sql_value *value)
     memcpy(key->texts[at], value->data, value->number);
 }
 
-static void key_of(const struct copy_table *table, const struct row_values *values, struct key *key)
+static void key_of(const struct copy_table *table, const struct copy_row *values, struct key *key)
 {
     key->some = true;
     for (uint32_t i = 0; i < table->key_count; i++)
         key_put(key, i, &values->list[table->keys[i]]);
 }
 
-/* The page after a key. `room` has its values until the cursor is finished. */
-static enum status page_open(struct sql_connection *of, const struct copy_table *table,
-    const struct key *key, struct sql_value room[COPY_KEYS_MAX], struct sql_row **row)
+/* One that begins after `key`, if there is some. */
+static void walk_begin(struct walk *walk, const struct store_copy *copy, const struct copy_table *table)
 {
-    if (!key->some)
-        return of->driver->query(of, table->first, NO_VALUES, row);
-    for (uint32_t i = 0; i < table->key_count; i++)
+    *walk = (struct walk){ .table = table, .page = copy->page };
+}
+
+static enum status page_open(
+    struct walk *walk, struct sql_connection *of, uint32_t which, struct sql_row **row)
+{
+    const struct copy_table *table = walk->table;
+    struct sql_value *room = walk->room[which];
+    const uint32_t columns = walk->key.some ? walk->columns : 0;
+    for (uint32_t i = 0; i < columns; i++)
         room[i] = table->columns[table->keys[i]].kind == COPY_NUMBER
-            ? U64(key->numbers[i])
-            : TEXT_OF(key->texts[i], key->numbers[i]);
-    return of->driver->query(of, table->next, (struct sql_values){ room, table->key_count }, row);
+            ? U64(walk->key.numbers[i])
+            : TEXT_OF(walk->key.texts[i], walk->key.numbers[i]);
+    room[columns] = U64(walk->page);
+    return of->driver->query(of, columns == 0 ? table->first : table->next[columns - 1],
+        (struct sql_values){ room, columns + 1 }, row);
+}
+
+/* The page had so many rows, and ended with this key. */
+static void page_close(struct walk *walk, uint32_t rows, const struct key *last)
+{
+    const uint32_t columns = walk->key.some ? walk->columns : 1;
+    if (rows > 0)
+        walk->key = *last;
+    walk->columns = rows == walk->page ? walk->table->key_count : columns - 1;
+    walk->ended = walk->columns == 0;
 }
 
 /* ---- copying ---- */
@@ -115,43 +139,52 @@ static enum status key_find(struct sql_connection *of, const struct copy_table *
 }
 
 /* Inside of a transaction of `to`. */
-static enum status page_copy(
-    struct store_copy *copy, const struct copy_table *table, struct key *key, uint32_t *count)
+static enum status page_copy(struct store_copy *copy, struct walk *walk, uint32_t *count)
 {
-    struct sql_value room[COPY_KEYS_MAX];
-    struct row_values values;
+    const struct copy_table *table = walk->table;
+    struct copy_row values;
     struct sql_row *row;
     *count = 0;
-    enum status status = page_open(copy->from, table, key, room, &row);
+    enum status status = page_open(walk, copy->from, 0, &row);
     if (status != STATUS_OK)
         return failed(copy, copy->from, table, status);
-    struct key last = *key;
+    struct key last = walk->key;
     while ((status = copy->from->driver->next(row)) == STATUS_OK) {
         row_read(table, row, &values);
-        status = sql_run(copy->to, table->insert, (struct sql_values){ values.list, values.count });
+        status = copy_rows_add(&copy->gathered, copy->to, table, &values);
         if (failed(copy, copy->to, table, status) != STATUS_OK)
             break;
         key_of(table, &values, &last);
         ++*count;
     }
     copy->from->driver->finish(row);
-    *key = last;
-    return status == STATUS_NOT_FOUND ? STATUS_OK : failed(copy, copy->from, table, status);
+    if (status != STATUS_NOT_FOUND)
+        return failed(copy, copy->from, table, status);
+    page_close(walk, *count, &last);
+    return failed(copy, copy->to, table, copy_rows_end(&copy->gathered, copy->to, table));
 }
 
-static enum status page_keep(
-    struct store_copy *copy, const struct copy_table *table, struct key *key, uint32_t *count)
+static enum status page_keep(struct store_copy *copy, struct walk *walk, uint32_t *count)
 {
     struct sql_connection *to = copy->to;
     enum status status = to->driver->begin(to);
     if (status != STATUS_OK)
-        return failed(copy, to, table, status);
-    status = page_copy(copy, table, key, count);
+        return failed(copy, to, walk->table, status);
+    status = page_copy(copy, walk, count);
     if (status == STATUS_OK)
-        status = failed(copy, to, table, to->driver->commit(to));
-    if (status != STATUS_OK)
+        status = failed(copy, to, walk->table, to->driver->commit(to));
+    if (status != STATUS_OK) {
+        copy_rows_drop(&copy->gathered);
         to->driver->rollback(to);
+    }
     return status;
+}
+
+static void page_tell(struct store_copy *copy, const struct copy_table *table, uint64_t rows)
+{
+    copy->rows += rows;
+    if (copy->told != NULL && rows > 0)
+        copy->told(copy->context, table->name, copy->rows);
 }
 
 static enum status counter_copy(struct store_copy *copy, const struct copy_table *table)
@@ -167,20 +200,23 @@ static enum status counter_copy(struct store_copy *copy, const struct copy_table
 
 static enum status table_copy(struct store_copy *copy, const struct copy_table *table)
 {
-    struct key key;
-    uint64_t rows = 0;
-    uint32_t count = COPY_ROWS;
-    enum status status = failed(copy, copy->to, table, key_find(copy->to, table, &key));
+    struct walk walk;
+    uint64_t found = 0;
+    const uint64_t before = copy->rows;
+    walk_begin(&walk, copy, table);
+    enum status status = failed(copy, copy->to, table, key_find(copy->to, table, &walk.key));
+    walk.columns = table->key_count;
     if (status == STATUS_OK)
-        status = failed(copy, copy->to, table, sql_numbers_of(copy->to, table->count, &rows, 1));
-    while (status == STATUS_OK && count == COPY_ROWS) {
-        status = page_keep(copy, table, &key, &count);
-        rows += count;
-        if (status == STATUS_OK && count > 0)
-            copy->told(copy->context, table->name, rows);
+        status = failed(copy, copy->to, table, sql_numbers_of(copy->to, table->count, &found, 1));
+    copy->found += found;
+    copy->rows += found;
+    while (status == STATUS_OK && !walk.ended) {
+        uint32_t count = 0;
+        status = page_keep(copy, &walk, &count);
+        if (status == STATUS_OK)
+            page_tell(copy, table, count);
     }
-    copy->rows += rows;
-    copy->tables += rows > 0;
+    copy->tables += copy->rows > before;
     return status == STATUS_OK ? counter_copy(copy, table) : status;
 }
 
@@ -197,7 +233,7 @@ static enum status differs(struct store_copy *copy, const struct copy_table *tab
 static enum status rows_compare(struct store_copy *copy, const struct copy_table *table,
     struct sql_row *from, struct sql_row *to, struct key *key, uint64_t *rows)
 {
-    struct row_values a, b;
+    struct copy_row a, b;
     for (;;) {
         const enum status one = copy->from->driver->next(from), other = copy->to->driver->next(to);
         if (one != STATUS_OK && one != STATUS_NOT_FOUND)
@@ -218,34 +254,37 @@ static enum status rows_compare(struct store_copy *copy, const struct copy_table
     }
 }
 
-static enum status page_compare(
-    struct store_copy *copy, const struct copy_table *table, struct key *key, uint64_t *rows)
+static enum status page_compare(struct store_copy *copy, struct walk *walk, uint64_t *rows)
 {
-    struct sql_value rooms[2][COPY_KEYS_MAX];
-    const struct key after = *key;
+    const struct copy_table *table = walk->table;
+    struct key last = walk->key;
+    const uint64_t before = *rows;
     struct sql_row *from, *to;
-    enum status status =
-        failed(copy, copy->from, table, page_open(copy->from, table, &after, rooms[0], &from));
+    enum status status = failed(copy, copy->from, table, page_open(walk, copy->from, 0, &from));
     if (status != STATUS_OK)
         return status;
-    status = failed(copy, copy->to, table, page_open(copy->to, table, &after, rooms[1], &to));
+    status = failed(copy, copy->to, table, page_open(walk, copy->to, 1, &to));
     if (status == STATUS_OK) {
-        status = rows_compare(copy, table, from, to, key, rows);
+        status = rows_compare(copy, table, from, to, &last, rows);
         copy->to->driver->finish(to);
     }
     copy->from->driver->finish(from);
+    page_close(walk, (uint32_t)(*rows - before), &last);
     return status;
 }
 
 static enum status table_compare(struct store_copy *copy, const struct copy_table *table)
 {
-    struct key key = { 0 };
-    uint64_t rows = 0, before;
-    enum status status;
-    do {
-        before = rows;
-        status = page_compare(copy, table, &key, &rows);
-    } while (status == STATUS_OK && rows == before + COPY_ROWS);
+    struct walk walk;
+    uint64_t rows = 0;
+    enum status status = STATUS_OK;
+    walk_begin(&walk, copy, table);
+    while (status == STATUS_OK && !walk.ended) {
+        const uint64_t before = rows;
+        status = page_compare(copy, &walk, &rows);
+        page_tell(copy, table, rows - before);
+    }
+    copy->tables += rows > 0;
     return status;
 }
 
@@ -265,11 +304,13 @@ enum status store_copy_open(struct store_copy *copy)
 {
     struct copy_table *tables = copy->list = calloc(TABLES_MAX, sizeof *tables);
     copy->count = 0;
-    if (tables == NULL)
+    copy->page = copy->page == 0 ? COPY_ROWS : copy->page;
+    invariant(copy->page >= COPY_ROWS_MIN);
+    if (copy_rows_open(&copy->gathered) != STATUS_OK || tables == NULL)
         return STATUS_AWAY;
     for (const char *const *text = store_tables; *text != NULL; text++) {
         struct span script = span_from_string(*text);
-        while (copy_table_take(&script, &tables[copy->count])) {
+        while (copy_table_take(&script, &tables[copy->count], copy->page)) {
             copy->count += !is_left_out(tables[copy->count].name);
             invariant(copy->count < TABLES_MAX);
         }
@@ -279,6 +320,7 @@ enum status store_copy_open(struct store_copy *copy)
 
 void store_copy_close(struct store_copy *copy)
 {
+    copy_rows_close(&copy->gathered);
     free(copy->list);
     copy->list = NULL;
 }
@@ -288,7 +330,7 @@ static enum status tables_each(
 {
     enum status status = STATUS_OK;
     copy->error[0] = 0;
-    copy->rows = copy->tables = 0;
+    copy->rows = copy->found = copy->tables = 0;
     for (uint32_t i = 0; i < copy->count && status == STATUS_OK; i++)
         status = each(copy, &copy->list[i]);
     return status;
@@ -308,6 +350,20 @@ enum status store_copy_look(struct store_copy *copy, bool *empty)
     const enum status status = tables_each(copy, table_count);
     *empty = status == STATUS_OK && copy->rows == 0;
     return status;
+}
+
+static enum status table_total(struct store_copy *copy, const struct copy_table *table)
+{
+    uint64_t rows = 0;
+    const enum status status = sql_numbers_of(copy->from, table->count, &rows, 1);
+    copy->total += rows;
+    return failed(copy, copy->from, table, status);
+}
+
+enum status store_copy_count(struct store_copy *copy)
+{
+    copy->total = 0;
+    return tables_each(copy, table_total);
 }
 
 enum status store_copy_run(struct store_copy *copy)

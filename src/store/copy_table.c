@@ -3,7 +3,7 @@
 #include "store/copy_table.h"
 
 #include "base/text.h"
-#include "store/copy.h"
+#include "store/driver.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -113,20 +113,16 @@ static void keys_put(struct text *sql, const struct copy_table *table, const cha
         text_format(sql, "%s%s%s", i == 0 ? "" : ", ", table->columns[table->keys[i]].name, after);
 }
 
-/* a > ?1 OR (a = ?1 AND (b > ?2 OR (b = ?2 AND …))) */
-static void after_put(struct text *sql, const struct copy_table *table)
+/* a = ?1 AND b > ?2, for two columns */
+static void after_put(struct text *sql, const struct copy_table *table, uint32_t columns)
 {
-    for (uint32_t i = 0; i < table->key_count; i++) {
-        const char *name = table->columns[table->keys[i]].name;
-        text_format(sql, "%s > ?%u", name, i + 1);
-        if (i + 1 < table->key_count)
-            text_format(sql, " OR (%s = ?%u AND (", name, i + 1);
-    }
-    for (uint32_t i = 1; i < table->key_count; i++)
-        text_literal(sql, "))");
+    for (uint32_t i = 0; i < columns; i++)
+        text_format(sql, "%s%s %s ?%u", i == 0 ? " WHERE " : " AND ",
+            table->columns[table->keys[i]].name, i + 1 < columns ? "=" : ">", i + 1);
 }
 
-static void select_make(char *bytes, const struct copy_table *table, bool after)
+/* after: so many columns of the key are given; 0: from the beginning. */
+static void select_make(char *bytes, const struct copy_table *table, uint32_t after)
 {
     struct text sql = text_in(bytes, COPY_SQL_BYTES);
     text_literal(&sql, "SELECT ");
@@ -135,42 +131,58 @@ static void select_make(char *bytes, const struct copy_table *table, bool after)
         if (table->columns[i].may_be_null)
             text_format(&sql, ", CASE WHEN %s IS NULL THEN 1 ELSE 0 END", table->columns[i].name);
     text_format(&sql, " FROM %s", table->name);
-    if (after) {
-        text_literal(&sql, " WHERE ");
-        after_put(&sql, table);
-    }
+    after_put(&sql, table, after);
     text_literal(&sql, " ORDER BY ");
     keys_put(&sql, table, "");
-    text_format(&sql, " LIMIT %d", COPY_ROWS);
+    text_format(&sql, " LIMIT ?%u", after + 1);
     text_end(&sql);
 }
 
-/* A number that may be NULL is two values: the number, and behind all columns whether it is NULL. */
-static void insert_make(struct copy_table *table)
+/* A value that may be NULL is two: the value, and behind all columns whether it is NULL. `before`: values of
+ * the rows before this one. */
+static void row_put(struct text *sql, const struct copy_table *table, uint32_t before)
 {
-    struct text sql = text_in(table->insert, sizeof table->insert);
-    uint32_t null_at = table->column_count;
-    text_format(&sql, "INSERT INTO %s(", table->name);
-    columns_put(&sql, table);
-    text_literal(&sql, ") VALUES(");
+    uint32_t null_at = before + table->column_count;
     for (uint32_t i = 0; i < table->column_count; i++) {
         const struct copy_column *column = &table->columns[i];
-        text_string(&sql, i == 0 ? "" : ", ");
+        text_string(sql, i == 0 ? "(" : ", ");
         if (column->may_be_null)
-            text_format(&sql, "CASE WHEN ?%u = 1 THEN NULL ELSE ?%u END", ++null_at, i + 1);
+            text_format(sql, "CASE WHEN ?%u = 1 THEN NULL ELSE ?%u END", ++null_at, before + i + 1);
         else
-            text_format(&sql, "?%u", i + 1);
+            text_format(sql, "?%u", before + i + 1);
     }
-    text_literal(&sql, ")");
+    text_literal(sql, ")");
+}
+
+static void insert_make(struct text sql, const struct copy_table *table, uint32_t rows)
+{
+    text_format(&sql, "INSERT INTO %s(", table->name);
+    columns_put(&sql, table);
+    text_literal(&sql, ") VALUES");
+    for (uint32_t i = 0; i < rows; i++) {
+        text_string(&sql, i == 0 ? "" : ", ");
+        row_put(&sql, table, i * (table->column_count + table->null_count));
+    }
     text_end(&sql);
 }
 
-static void statements_make(struct copy_table *table)
+/* At least two statements of a page are of many rows, so that a small page tries them, too. */
+static uint32_t many_rows(const struct copy_table *table, uint32_t page)
+{
+    const uint32_t most = SQL_VALUES_MAX / (table->column_count + table->null_count);
+    const uint32_t rows = most < COPY_MANY_ROWS ? most : COPY_MANY_ROWS;
+    return rows < page / 2 ? rows : page / 2;
+}
+
+static void statements_make(struct copy_table *table, uint32_t page)
 {
     struct text last = text_in(table->last, sizeof table->last);
-    select_make(table->first, table, false);
-    select_make(table->next, table, true);
-    insert_make(table);
+    select_make(table->first, table, 0);
+    for (uint32_t i = 0; i < table->key_count; i++)
+        select_make(table->next[i], table, i + 1);
+    table->many_rows = many_rows(table, page);
+    insert_make(text_in(table->insert, sizeof table->insert), table, 1);
+    insert_make(text_in(table->many, sizeof table->many), table, table->many_rows);
     text_literal(&last, "SELECT ");
     keys_put(&last, table, "");
     text_format(&last, " FROM %s ORDER BY ", table->name);
@@ -180,7 +192,7 @@ static void statements_make(struct copy_table *table)
     snprintf(table->count, sizeof table->count, "SELECT count(*) FROM %s", table->name);
 }
 
-bool copy_table_take(struct span *script, struct copy_table *table)
+bool copy_table_take(struct span *script, struct copy_table *table, uint32_t page)
 {
     static const char create[] = "CREATE TABLE ";
     struct span name;
@@ -189,7 +201,7 @@ bool copy_table_take(struct span *script, struct copy_table *table)
         return false;
     at += sizeof create - 1;
     struct span rest = span_of(at, script->size - (size_t)(at - script->data));
-    *table = (struct copy_table){ 0 };
+    memset(table, 0, sizeof *table);
     invariant(span_take_until(&rest, '(', &name));
     name_put(table->name, name);
     for (bool more = true; more;) {
@@ -201,6 +213,6 @@ bool copy_table_take(struct span *script, struct copy_table *table)
     }
     invariant(table->key_count > 0 && table->column_count > 0);
     *script = rest;
-    statements_make(table);
+    statements_make(table, page);
     return true;
 }

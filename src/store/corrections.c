@@ -17,10 +17,11 @@ enum status store_item_update(struct order_store *handle, const struct item *ite
 {
     const enum status status = sql_do_one(store_of(handle),
         "UPDATE items SET flash_price = ?2, limit_per_user = ?3, pay_window_ms = ?4,"
-        " deduct_on_payment = ?5, terms_lsn = CASE WHEN terms_lsn > ?6 THEN terms_lsn ELSE ?6 END "
+        " deduct_on_payment = ?5, channel_return_ms = ?7, terms_lsn = CASE WHEN terms_lsn > ?6 "
+        "THEN terms_lsn ELSE ?6 END "
         "WHERE id = ?1",
-        VALUES(U64(item->id), U64(item->flash_price), U64(item->limit_per_user),
-            U64(item->pay_window_ms), U64(item->deduct_on_payment), U64(item->terms_lsn)),
+        VALUES(U64(item->id), U64(item->flash_price), U64(item->limit_per_user), U64(item->pay_window_ms),
+            U64(item->deduct_on_payment), U64(item->terms_lsn), U64(item->channel_return_ms)),
         STATUS_NOT_FOUND);
     if (status != STATUS_OK || !stock)
         return status;
@@ -31,6 +32,17 @@ enum status store_item_update(struct order_store *handle, const struct item *ite
         VALUES(U64(item->id), U64(item->total), U64(item->locked), U64(item->safety),
             CHANNELS(item->channel_units)),
         STATUS_CONFLICT);
+}
+
+enum status store_item_offer(struct order_store *handle, item_id id, const struct sold_out_offer *offer)
+{
+    return sql_do_one(store_of(handle),
+        "UPDATE items SET when_sold_out = ?2, substitutes = ?3, presale_item = ?4, presale_cap = "
+        "?5,"
+        " deposit_item = ?6, balance_ms = ?7 WHERE id = ?1",
+        VALUES(U64(id), U64(offer->kind), TEXT(offer->substitutes), U64(offer->presale_item),
+            U64(offer->presale_cap), U64(offer->deposit_item), U64(offer->balance_ms)),
+        STATUS_NOT_FOUND);
 }
 
 enum status store_item_remove(struct order_store *handle, item_id id)

@@ -33,8 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One statement with its values. A server that takes less at a time is refused. */
-enum { SQL_STATEMENT_BYTES_MAX = 2 * 1024 * 1024 };
+/* One statement with its values, and how many these are. A server that takes less at a time is refused. */
+enum { SQL_STATEMENT_BYTES_MAX = 2 * 1024 * 1024, SQL_VALUES_MAX = 2048 };
 
 struct sql_value {
     enum { SQL_NUMBER, SQL_TEXT, SQL_BLOB } kind;

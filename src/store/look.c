@@ -272,7 +272,8 @@ static enum status look_money(struct order_store *handle, uint64_t after, uint64
         "  WHEN p.used_for IN (1, 3) AND (o.state IS NULL OR o.state NOT IN (2, 4)) THEN ?4"
         "  WHEN p.state = 4 AND p.used_for IN (0, 4) AND r.id IS NULL THEN ?5"
         "  WHEN p.state < 4 AND o.state > 2 AND p.state <> 3 THEN ?6"
-        "  WHEN r.state = 3 THEN ?7"
+        "  WHEN r.state = 3 OR EXISTS(SELECT 1 FROM part_refunds q WHERE q.payment = p.id"
+        "   AND q.state = 3) THEN ?7"
         "  WHEN p.state = 5 AND p.next_ms > 0 THEN ?8 END AS code, p.id, p.ticket,"
         "  CASE p.state WHEN 4 THEN p.captured ELSE p.amount END"
         " FROM payments p LEFT JOIN orders o ON o.ticket ="
@@ -291,6 +292,8 @@ static enum status look_money_waits(
     return look_rows(handle, LOOK_MOMENT,
         "SELECT ?3, p.id, p.ticket, p.captured FROM refunds r JOIN payments p ON p.id = r.payment"
         " WHERE r.state <> 2 AND r.state = 3 AND p.id <= ?1"
+        " UNION ALL SELECT ?3, p.id, p.ticket, p.captured FROM part_refunds r"
+        "  JOIN payments p ON p.id = r.payment WHERE r.state <> 2 AND r.state = 3 AND p.id <= ?1"
         " UNION ALL SELECT ?4, id, ticket, amount FROM payments"
         " WHERE " UNANSWERED " AND id <= ?1 LIMIT ?2",
         VALUES(U64(to), U64(max), U64(FINDING_REFUND_STUCK), U64(FINDING_UNANSWERED)),
@@ -320,18 +323,31 @@ struct sums {
 };
 static const struct sql_columns sums_columns = COLUMNS(sums, SUM(sums, captured), SUM(sums, accounted));
 
+/* Parts that went back of money whose rest went back later. */
+static enum status look_money_parts(
+    struct order_store *handle, uint64_t after, uint64_t to, struct sums *sums)
+{
+    return look_one(handle,
+        "SELECT 0, 0," SUM_HALVES("q.amount") "FROM part_refunds q WHERE q.payment > ?1"
+                                              " AND q.payment <= ?2 AND EXISTS(SELECT 1 FROM "
+                                              "refunds r WHERE r.payment = q.payment)",
+        VALUES(U64(after), U64(to)), &sums_columns, sums);
+}
+
 /* Accounted for: what is given back, waits for a unit, or has paid an order that is paid. */
 static enum status look_money_sums(struct order_store *handle, uint64_t after, uint64_t to,
     uint64_t *captured, uint64_t *accounted)
 {
-    struct sums sums = { 0 };
-    const enum status status = look_one(handle,
+    struct sums sums = { 0 }, parts = { 0 };
+    enum status status = look_one(handle,
         "SELECT" CAPTURED "," ACCOUNTED "FROM payments p LEFT JOIN refunds r ON r.payment = p.id"
         " LEFT JOIN orders o ON o.ticket = p.paid_ticket WHERE p.id > ?1 AND p.id <= ?2",
         VALUES(U64(after), U64(to)), &sums_columns, &sums);
+    if (status == STATUS_OK)
+        status = look_money_parts(handle, after, to, &parts);
     if (status == STATUS_OK) {
         *captured += sums.captured;
-        *accounted += sums.accounted;
+        *accounted += sums.accounted + parts.accounted;
     }
     return status;
 }

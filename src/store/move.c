@@ -63,6 +63,9 @@ static enum status money_look(struct store *store, const struct order_move *move
         status = STATUS_OK;
     if (status == STATUS_OK && !pays && !refunds)
         status = store_payments_live(store, move->ticket, &money->live);
+    if (status == STATUS_OK && refunds && move->unless_shipped)
+        status = sql_found(store, "SELECT 1 FROM shipments WHERE ticket = ?1",
+            VALUES(U64(move->ticket)), &money->shipped);
     const bool paid_by_this = named.id != 0 && named.paid_ticket == move->ticket;
     money->reference_used = named.id != 0 && !paid_by_this;
     money->payer = paid_by_this ? PAYER_THIS : payer->id != 0 ? PAYER_OTHER : PAYER_NONE;

@@ -14,11 +14,18 @@ enum status store_move_read(struct sql_connection *connection, struct store_move
     return status;
 }
 
-enum status store_filling(struct order_store *handle, bool *filling)
+enum shop_moving store_move_state(const struct store_move *move)
+{
+    if (!move->filling)
+        return SHOP_STAYS;
+    return move->move % 2 == 1 ? SHOP_COMES : move->move == STORE_SEALED ? SHOP_LEAVES : SHOP_LEFT;
+}
+
+enum status store_moving(struct order_store *handle, enum shop_moving *moving)
 {
     struct store_move move;
     const enum status status = store_move_read(store_of(handle)->connection, &move);
-    *filling = status == STATUS_OK && move.filling;
+    *moving = status == STATUS_OK ? store_move_state(&move) : SHOP_STAYS;
     return status;
 }
 
@@ -74,6 +81,31 @@ enum status store_move_open(struct sql_connection *connection, uint64_t move)
 {
     return row_change(connection,
         "UPDATE store_identity SET filling = 0 WHERE id = 1 AND move = ?1", VALUES(U64(move)));
+}
+
+enum status store_move_seal(struct sql_connection *connection)
+{
+    return row_change(connection,
+        "UPDATE store_identity SET filling = 1, move = ?1"
+        " WHERE id = 1 AND filling = 0 AND data_id <> 0",
+        VALUES(U64(STORE_SEALED)));
+}
+
+enum status store_move_leave(struct sql_connection *connection, uint64_t move)
+{
+    return row_change(connection,
+        "UPDATE store_identity SET move = ?1 WHERE id = 1 AND filling = 1 AND move = ?2",
+        VALUES(U64(move), U64(STORE_SEALED)));
+}
+
+enum status store_move_position(struct sql_connection *connection, uint64_t seq)
+{
+    return row_change(connection, "UPDATE parts SET seq = ?1 WHERE part = 0", VALUES(U64(seq)));
+}
+
+enum status store_move_dead(struct sql_connection *connection, uint64_t *open)
+{
+    return sql_numbers_of(connection, "SELECT count(*) FROM dead_letters WHERE state = 1", open, 1);
 }
 
 enum status store_move_sales(struct sql_connection *connection, uint64_t *last)

@@ -16,14 +16,17 @@ const char store_outbox_tables[] =
     "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3),"
     "  tries INTEGER NOT NULL, next_ms INTEGER NOT NULL,"
     "  http_status INTEGER NOT NULL, error TEXT NOT NULL,"
-    "  tried_ms INTEGER NOT NULL DEFAULT 0"
+    "  tried_ms INTEGER NOT NULL DEFAULT 0,"
+    "  topic INTEGER NOT NULL DEFAULT 0,"
+    "  subject INTEGER NOT NULL DEFAULT 0"
     ") STRICT;"
     "CREATE INDEX outbox_waiting ON outbox(next_ms){state, next_ms} WHERE state = 1;"
     "CREATE INDEX outbox_failed ON outbox(id){state, id} WHERE state = 3;"
     "CREATE INDEX outbox_of_order ON outbox(ticket);";
 
 #define OUTBOX_COLUMNS \
-    "id, ticket, kind, version, time_ms, state, tries, next_ms, http_status, error, tried_ms"
+    "id, ticket, kind, version, time_ms, state, tries, next_ms, http_status, error, tried_ms," \
+    " topic, subject"
 static const char outbox_waiting[] = "SELECT count(*) FROM outbox WHERE state = 1";
 static const char outbox_failed[] = "SELECT count(*) FROM outbox WHERE state = 3";
 
@@ -38,6 +41,22 @@ enum status store_outbox_put(
         VALUES(U64(ticket), U64(to), U64(clock_now_ms()), U64(version)));
 }
 
+enum status store_order_news(
+    struct store *store, struct order *order, enum outbox_topic topic, uint64_t subject)
+{
+    const enum status status =
+        sql_do_one(store, "UPDATE orders SET version = version + 1 WHERE ticket = ?1",
+            VALUES(U64(order->ticket)), STATUS_CORRUPT);
+    order->version++;
+    if (status != STATUS_OK || !store->outbox_on)
+        return status;
+    return sql_do(store,
+        "INSERT INTO outbox(ticket, kind, version, time_ms, state, tries, next_ms, http_status,"
+        " error, topic, subject) VALUES(?1, ?2, ?4, ?3, 1, 0, ?3, 0, '', ?5, ?6)",
+        VALUES(U64(order->ticket), U64(order->state), U64(clock_now_ms()), U64(order->version),
+            U64(topic), U64(subject)));
+}
+
 static void outbox_turn_on(struct order_store *handle)
 {
     store_of(handle)->outbox_on = true;
@@ -47,7 +66,7 @@ static const struct sql_columns event_columns = COLUMNS(outbox_event, FIELD(outb
     FIELD(outbox_event, ticket), FIELD(outbox_event, order_state), FIELD(outbox_event, version),
     FIELD(outbox_event, time_ms), FIELD(outbox_event, state), FIELD(outbox_event, tries),
     FIELD(outbox_event, next_ms), FIELD(outbox_event, http_status), FIELD(outbox_event, error),
-    FIELD(outbox_event, tried_ms));
+    FIELD(outbox_event, tried_ms), FIELD(outbox_event, topic), FIELD(outbox_event, subject));
 
 static enum status outbox_due_read(struct order_store *handle, uint64_t now_ms,
     struct outbox_event *events, uint32_t max, uint32_t *count, uint64_t *next_ms)

@@ -3,6 +3,7 @@
 #ifndef STAMPEDE_STORE_PARTS_H
 #define STAMPEDE_STORE_PARTS_H
 
+#include "contract/outbox.h"
 #include "contract/payment.h"
 #include "store/query.h"
 #include "store/stock.h"
@@ -79,6 +80,9 @@ MUST_CHECK bool store_again(struct store *, struct store_tries *, enum status *s
 #define STORE_TRIES(store, tries, status) \
     for (bool is_first_try = true; is_first_try || store_again(store, tries, status); \
          is_first_try = false)
+/* One transaction, made again as above: `work` within it. */
+typedef enum status store_work(struct store *, void *context);
+MUST_CHECK enum status store_transact(struct store *, bool repeatable, store_work *work, void *context);
 /* All rows of a list in one transaction, each by `write`; `with` is for that, too. */
 typedef enum status store_row_write(struct store *, const void *rows, uint32_t index, uint64_t with);
 MUST_CHECK enum status store_rows_write(
@@ -148,8 +152,9 @@ static_assert(CHANNELS_MAX == 8, "items has a column for each");
 extern const struct sql_columns store_order_columns;
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety," \
-    " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment," \
-    " (SELECT currency FROM products WHERE products.id = items.product)"
+    " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment, channel_return_ms," \
+    " (SELECT currency FROM products WHERE products.id = items.product), pooled," \
+    " when_sold_out, substitutes, presale_item, presale_cap, deposit_item, balance_ms"
 extern const struct sql_columns store_item_columns;
 
 /* apply.c */
@@ -296,6 +301,12 @@ enum status store_refund_done(struct order_store *, uint64_t id, const char *pro
 enum status store_refunds(struct order_store *, uint64_t after, enum refund_state, struct refund *,
     uint32_t max, uint32_t *count);
 enum status store_refund_of_payment(struct order_store *handle, uint64_t payment, struct refund *refund);
+enum status store_refunds_of_payment(
+    struct order_store *, uint64_t payment, struct refund *, uint32_t max, uint32_t *count);
+MUST_CHECK enum status store_refund_stated(struct store *, uint64_t id, uint64_t now_ms);
+enum status store_given_back(struct order_store *, ticket_number, uint64_t *amount);
+enum status store_refund_part(struct order_store *, const struct part_refund *, struct refund *,
+    struct order *after, uint64_t *left, uint8_t *answer);
 /* statement.c */
 enum status store_payment_ask(struct order_store *handle, uint64_t id, uint64_t now_ms);
 enum status store_stated(struct order_store *handle, const uint64_t *payments,
@@ -320,7 +331,37 @@ extern const struct outbox_store_ops store_outbox_ops;
 MUST_CHECK enum status store_outbox_put(
     struct store *, ticket_number, uint64_t version, enum order_state to);
 
+/* Something else of the order has changed, inside the transaction: its version grows, the shop is told. */
+MUST_CHECK enum status store_order_news(
+    struct store *, struct order *, enum outbox_topic topic, uint64_t subject);
+
+/* fulfilment.c */
+extern const char store_fulfilment_tables[];
+extern const struct fulfil_store_ops store_fulfil_ops;
+/* remedy.c */
+extern const char store_remedy_tables[];
+extern const struct remedy_store_ops store_remedy_ops;
+/* remedy_mails.c */
+struct mail_row;
+enum status store_mail_put(struct order_store *, const struct mail_row *);
+enum status store_mails_due(struct order_store *, uint64_t now_ms, struct mail_row *, uint32_t max,
+    uint32_t *count, uint64_t *next_ms);
+enum status store_mail_get(struct order_store *, uint64_t id, struct mail_row *);
+enum status store_mail_sending(struct order_store *, uint64_t id, uint64_t lost_ms);
+enum status store_mail_settle(struct order_store *, const struct mail_row *);
+enum status store_mails(
+    struct order_store *, uint64_t case_id, struct mail_row *, uint32_t max, uint32_t *count);
+enum status store_mails_failed(struct order_store *, uint64_t *count);
+
 /* waitlist.c */
+extern const char store_timetable_tables[];
+extern const struct timetable_store_ops store_timetable_ops;
+extern const char store_booking_tables[];
+extern const struct booking_store_ops store_booking_ops;
+MUST_CHECK enum status store_booking_deposit(struct store_batch *, uint64_t key, user_id, ticket_number);
+/* A new place at the end of the line; within a transaction. */
+struct waitlist_place;
+MUST_CHECK enum status store_waitlist_put(struct store *, struct waitlist_place *);
 extern const char store_waitlist_tables[];
 extern const struct waitlist_store_ops store_waitlist_ops;
 /* Names those of the line who are to be served from the return of this ticket; its order is in. */
@@ -357,6 +398,9 @@ extern const struct ban_store_ops store_bans_ops;
     " WHERE (lifted_ms = 0 AND user_id IS NOT NULL);" \
     "CREATE INDEX bans_of_block ON bans(block, until_ms){lifted_ms, block, until_ms}" \
     " WHERE (lifted_ms = 0 AND block IS NOT NULL);"
+/* channels.c */
+extern const char store_channel_tables[];
+extern const struct channel_store_ops store_channel_ops;
 /* customers.c */
 extern const char store_customers_tables[];
 extern const struct customer_store_ops store_customer_ops;
@@ -384,6 +428,14 @@ enum status store_live_units(struct order_store *, item_id, uint64_t *units);
 /* corrections.c */
 enum status store_product_update(struct order_store *, const struct product *);
 enum status store_item_update(struct order_store *, const struct item *, bool stock);
+enum status store_item_offer(struct order_store *, item_id, const struct sold_out_offer *);
+enum status store_product_stock(struct order_store *, uint32_t id, int64_t stock);
+/* pool.c */
+enum status store_item_draw(struct order_store *, struct item *);
+enum status store_items_pooled(struct order_store *, item_id after, uint64_t from_ms,
+    uint64_t to_ms, struct item *, uint32_t max, uint32_t *count);
+/* Units that an ADJUST has taken from an item go back to its product's stock, if they came from there. */
+MUST_CHECK enum status store_pool_return(struct store_batch *, item_id, int64_t units);
 enum status store_item_remove(struct order_store *, item_id);
 enum status store_eligible_users(struct order_store *, sale_id, const user_id *after,
     user_id *users, uint32_t max, uint32_t *count);
@@ -394,6 +446,9 @@ enum status store_product_get(struct order_store *, uint32_t id, struct product 
 enum status store_products(
     struct order_store *, uint32_t after, struct product *, uint32_t max, uint32_t *count);
 enum status store_sale_insert(struct order_store *, struct sale *);
+/* Within a transaction. */
+MUST_CHECK enum status store_sale_and_items(
+    struct order_store *, struct sale *, struct item *items, uint32_t count);
 enum status store_sale_insert_with_items(
     struct order_store *, struct sale *, struct item *items, uint32_t count);
 enum status store_sale_update(struct order_store *, const struct sale *);

@@ -60,3 +60,16 @@ enum status store_rows_write(
     }
     return status;
 }
+
+enum status store_transact(struct store *store, bool repeatable, store_work *work, void *context)
+{
+    struct store_tries tries = { .repeatable = repeatable };
+    enum status status;
+    STORE_TRIES (store, &tries, &status) {
+        status = store_begin(store);
+        if (status == STATUS_OK)
+            status = work(store, context);
+        status = store_end(store, status);
+    }
+    return status;
+}

@@ -31,8 +31,9 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_REFUNDED == 4 && US
     "said in numbers in the statements");
 
 /* Tables whose numbers the database counts. */
-static const char *const counters[] = { "bans", "dead_letters", "outbox", "payments", "refunds",
-    "stock_events", "waitlist" };
+static const char *const counters[] = { "bans", "bookings", "channel_reports", "dead_letters",
+    "mails", "outbox", "part_refunds", "payments", "refunds", "remedy_cases", "remedy_notes",
+    "safety_uses", "stock_events", "timetables", "waitlist" };
 
 static int counted_find(const char *name)
 {

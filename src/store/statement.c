@@ -7,7 +7,11 @@ static const char payments_without[] =
     " WHERE id > ?1 AND provider = ?2 AND state = 4 AND stated_ms = 0"
     " AND captured_ms BETWEEN ?3 AND ?4 ORDER BY id LIMIT ?5";
 static const char refunds_without[] =
-    "SELECT r.id, r.ticket, p.reference, r.amount, r.currency, r.done_ms FROM refunds r"
+    "SELECT r.id, r.ticket, p.reference, r.amount, r.currency, r.done_ms FROM"
+    " (SELECT id, ticket, payment, provider, amount, currency, state, stated_ms, done_ms FROM "
+    "refunds"
+    "  UNION ALL SELECT id + 1125899906842624, ticket, payment, provider, amount, currency, state,"
+    "  stated_ms, done_ms FROM part_refunds) r"
     " JOIN payments p ON p.id = r.payment WHERE r.id > ?1 AND r.provider = ?2 AND r.state = 2"
     " AND r.stated_ms = 0 AND r.done_ms BETWEEN ?3 AND ?4 ORDER BY r.id LIMIT ?5";
 static_assert(PAYMENT_CAPTURED == 4 && REFUND_DONE == 2, "said in numbers in the statements");
@@ -31,8 +35,7 @@ enum status store_stated(struct order_store *handle, const uint64_t *payments,
             status = sql_do(store, "UPDATE payments SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0",
                 VALUES(U64(payments[i]), U64(now_ms)));
         for (uint32_t i = 0; i < refund_count && status == STATUS_OK; i++)
-            status = sql_do(store, "UPDATE refunds SET stated_ms = ?2 WHERE id = ?1 AND stated_ms = 0",
-                VALUES(U64(refunds[i]), U64(now_ms)));
+            status = store_refund_stated(store, refunds[i], now_ms);
         status = store_end(store, status);
     }
     return status;

@@ -29,7 +29,8 @@ static const char tables_core[] =
     "  name TEXT NOT NULL, description TEXT NOT NULL, images TEXT NOT NULL,"
     "  currency TEXT NOT NULL CHECK(length(currency) = 3),"
     "  list_price INTEGER NOT NULL CHECK(list_price >= 0),"
-    "  texts TEXT NOT NULL DEFAULT ''"
+    "  texts TEXT NOT NULL DEFAULT '',"
+    "  stock INTEGER NOT NULL DEFAULT -1 CHECK(stock >= -1)"
     ") STRICT;"
     "CREATE TABLE sales("
     "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 16383),"
@@ -61,6 +62,8 @@ static const char tables_core[] =
     "  room_message TEXT NOT NULL DEFAULT '',"
     "  texts TEXT NOT NULL DEFAULT '',"
     "  shards INTEGER NOT NULL DEFAULT 1 CHECK(shards BETWEEN 1 AND 32),"
+    "  timetable INTEGER NOT NULL DEFAULT 0,"
+    "  day_ms INTEGER NOT NULL DEFAULT 0,"
     "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
     "  CHECK(beacon_state = 0 OR beacon_name <> '')"
     ") STRICT;" STORE_SALES_NOT_ENDED "CREATE TABLE items("
@@ -82,6 +85,15 @@ static const char tables_core[] =
     "  deduct_on_payment INTEGER NOT NULL CHECK(deduct_on_payment IN (0, 1)),"
     "  terms_lsn INTEGER NOT NULL DEFAULT 0," /* of price, limit, time to pay */
     "  buyers_listed INTEGER NOT NULL DEFAULT 0 CHECK(buyers_listed IN (0, 1)),"
+    "  pooled INTEGER NOT NULL DEFAULT 0 CHECK(pooled IN (0, 1)),"
+    "  when_sold_out INTEGER NOT NULL DEFAULT 0 CHECK(when_sold_out BETWEEN 0 AND 3),"
+    "  substitutes TEXT NOT NULL DEFAULT '',"
+    "  presale_item INTEGER NOT NULL DEFAULT 0,"
+    "  presale_cap INTEGER NOT NULL DEFAULT 0,"
+    "  deposit_item INTEGER NOT NULL DEFAULT 0,"
+    "  balance_ms INTEGER NOT NULL DEFAULT 0,"
+    "  booked INTEGER NOT NULL DEFAULT 0 CHECK(booked >= 0),"
+    "  channel_return_ms INTEGER NOT NULL DEFAULT 0 CHECK(channel_return_ms >= 0),"
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
@@ -174,7 +186,8 @@ static const char tables_orders[] =
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
     store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
-    store_admin_tables, store_customers_tables, store_cluster_tables, NULL };
+    store_admin_tables, store_customers_tables, store_cluster_tables, store_timetable_tables,
+    store_booking_tables, store_channel_tables, store_fulfilment_tables, store_remedy_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -244,8 +257,125 @@ static const char *const step_16[] = {
     " CHECK(filling IN (0, 1))",
     NULL,
 };
+static const char timetables_17[] =
+    "CREATE TABLE timetables(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " model INTEGER NOT NULL REFERENCES sales(id), title TEXT NOT NULL,"
+    " start_minute INTEGER NOT NULL CHECK(start_minute BETWEEN 0 AND 1439),"
+    " duration_s INTEGER NOT NULL CHECK(duration_s > 0),"
+    " weekdays INTEGER NOT NULL CHECK(weekdays BETWEEN 1 AND 127),"
+    " offset_min INTEGER NOT NULL, ahead_s INTEGER NOT NULL CHECK(ahead_s > 0),"
+    " active INTEGER NOT NULL CHECK(active IN (0, 1)), since_ms INTEGER NOT NULL) STRICT";
+static const char timetable_days_17[] =
+    "CREATE TABLE timetable_days(timetable INTEGER NOT NULL REFERENCES timetables(id),"
+    " day INTEGER NOT NULL, state INTEGER NOT NULL CHECK(state BETWEEN 0 AND 3),"
+    " start_minute INTEGER NOT NULL CHECK(start_minute BETWEEN 0 AND 1440),"
+    " duration_s INTEGER NOT NULL CHECK(duration_s >= 0),"
+    " sale INTEGER NOT NULL CHECK((sale <> 0) = (state = 1)), PRIMARY KEY(timetable, day)) STRICT";
+static const char bookings_17[] =
+    "CREATE TABLE bookings(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " item INTEGER NOT NULL REFERENCES items(id), user_id INTEGER NOT NULL,"
+    " quantity INTEGER NOT NULL CHECK(quantity > 0), booked_ms INTEGER NOT NULL,"
+    " state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 5),"
+    " has_deposit INTEGER NOT NULL CHECK(has_deposit IN (0, 1)),"
+    " deposit INTEGER NOT NULL, place INTEGER NOT NULL) STRICT";
+static const char channel_figures_17[] =
+    "CREATE TABLE channel_figures(channel TEXT{16} NOT NULL, units INTEGER NOT NULL,"
+    " orders INTEGER NOT NULL, visits INTEGER NOT NULL, order_value INTEGER NOT NULL,"
+    " time_ms INTEGER NOT NULL, told_by TEXT NOT NULL, PRIMARY KEY(channel)) STRICT";
+static const char channel_reports_17[] =
+    "CREATE TABLE channel_reports(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " item INTEGER NOT NULL REFERENCES items(id), channel TEXT{16} NOT NULL,"
+    " reference TEXT{64} NOT NULL, reported INTEGER NOT NULL CHECK(reported > 0),"
+    " taken INTEGER NOT NULL CHECK(taken >= 0), missing INTEGER NOT NULL CHECK(missing >= 0),"
+    " time_ms INTEGER NOT NULL, CHECK(taken + missing = reported),"
+    " UNIQUE(item, channel, reference)) STRICT";
+static const char safety_uses_17[] =
+    "CREATE TABLE safety_uses(id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " item INTEGER NOT NULL REFERENCES items(id),"
+    " reason INTEGER NOT NULL CHECK(reason BETWEEN 1 AND 4),"
+    " units INTEGER NOT NULL CHECK(units > 0), note TEXT NOT NULL, used_by TEXT NOT NULL,"
+    " time_ms INTEGER NOT NULL) STRICT";
+static const char part_refunds_17[] =
+    "CREATE TABLE part_refunds( id INTEGER PRIMARY KEY AUTOINCREMENT, payment INTEGER NOT"
+    " NULL REFERENCES payments(id), ticket INTEGER NOT NULL, provider TEXT NOT NULL,"
+    " refund_key TEXT{100} NOT NULL UNIQUE, provider_id TEXT NOT NULL, amount INTEGER NOT"
+    " NULL CHECK(amount > 0), currency TEXT NOT NULL CHECK(length(currency) = 3), state"
+    " INTEGER NOT NULL CHECK(state BETWEEN 1 AND 3), why INTEGER NOT NULL CHECK(why = 4),"
+    " tries INTEGER NOT NULL, created_ms INTEGER NOT NULL, done_ms INTEGER NOT NULL, next_ms"
+    " INTEGER NOT NULL, error TEXT NOT NULL, stated_ms INTEGER NOT NULL DEFAULT 0, note TEXT"
+    " NOT NULL) STRICT";
+static const char shipments_17[] =
+    "CREATE TABLE shipments( ticket INTEGER PRIMARY KEY REFERENCES orders(ticket), state"
+    " INTEGER NOT NULL CHECK(state BETWEEN 1 AND 2), carrier TEXT NOT NULL, tracking TEXT NOT"
+    " NULL, shipped_ms INTEGER NOT NULL, delivered_ms INTEGER NOT NULL, CHECK((delivered_ms"
+    " <> 0) = (state = 2))) STRICT";
+static const char remedy_cases_17[] =
+    "CREATE TABLE remedy_cases( id INTEGER PRIMARY KEY AUTOINCREMENT, item INTEGER NOT NULL,"
+    " missing INTEGER NOT NULL CHECK(missing > 0), state INTEGER NOT NULL CHECK(state BETWEEN"
+    " 1 AND 2), created_ms INTEGER NOT NULL, closed_ms INTEGER NOT NULL, channel TEXT{64} NOT"
+    " NULL, reference TEXT{100} NOT NULL, reason TEXT NOT NULL, assignee TEXT NOT NULL,"
+    " opened_by TEXT NOT NULL, outcome TEXT NOT NULL, UNIQUE(item, channel, reference))"
+    " STRICT";
+static const char remedy_orders_17[] =
+    "CREATE TABLE remedy_orders( case_id INTEGER NOT NULL REFERENCES remedy_cases(id), ticket"
+    " INTEGER NOT NULL, remedy INTEGER NOT NULL CHECK(remedy BETWEEN 0 AND 5), added_ms"
+    " INTEGER NOT NULL, done_ms INTEGER NOT NULL, refund INTEGER NOT NULL, coupon_value"
+    " INTEGER NOT NULL, coupon_until_ms INTEGER NOT NULL, loss INTEGER NOT NULL, currency"
+    " TEXT NOT NULL, coupon TEXT{40} UNIQUE, done_by TEXT NOT NULL, note TEXT NOT NULL,"
+    " PRIMARY KEY(case_id, ticket)) STRICT";
+static const char remedy_notes_17[] =
+    "CREATE TABLE remedy_notes( id INTEGER PRIMARY KEY AUTOINCREMENT, case_id INTEGER NOT"
+    " NULL, ticket INTEGER NOT NULL, time_ms INTEGER NOT NULL, actor TEXT NOT NULL, way TEXT"
+    " NOT NULL, note TEXT NOT NULL) STRICT";
+static const char mails_17[] =
+    "CREATE TABLE mails( id INTEGER PRIMARY KEY AUTOINCREMENT, case_id INTEGER NOT NULL,"
+    " ticket INTEGER NOT NULL, state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 4), tries"
+    " INTEGER NOT NULL, created_ms INTEGER NOT NULL, next_ms INTEGER NOT NULL, sent_ms"
+    " INTEGER NOT NULL, address TEXT NOT NULL, error TEXT NOT NULL) STRICT";
+static const char *const step_17[] = {
+    "ALTER TABLE products ADD COLUMN stock INTEGER NOT NULL DEFAULT -1 CHECK(stock >= -1)",
+    "ALTER TABLE sales ADD COLUMN timetable INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sales ADD COLUMN day_ms INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN pooled INTEGER NOT NULL DEFAULT 0 CHECK(pooled IN (0, 1))",
+    timetables_17,
+    timetable_days_17,
+    "ALTER TABLE items ADD COLUMN when_sold_out INTEGER NOT NULL DEFAULT 0 CHECK(when_sold_out "
+    "BETWEEN 0 AND 3)",
+    "ALTER TABLE items ADD COLUMN substitutes TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE items ADD COLUMN presale_item INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN presale_cap INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN deposit_item INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN balance_ms INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN booked INTEGER NOT NULL DEFAULT 0 CHECK(booked >= 0)",
+    bookings_17,
+    "CREATE INDEX bookings_of_user ON bookings(item, user_id, id)",
+    "CREATE INDEX bookings_open ON bookings(id){state, id} WHERE state < 3",
+    channel_figures_17,
+    channel_reports_17,
+    safety_uses_17,
+    "CREATE INDEX safety_uses_by_item ON safety_uses(item)",
+    "ALTER TABLE items ADD COLUMN channel_return_ms INTEGER NOT NULL DEFAULT 0"
+    " CHECK(channel_return_ms >= 0)",
+    "ALTER TABLE order_details ADD COLUMN email TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE outbox ADD COLUMN topic INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE outbox ADD COLUMN subject INTEGER NOT NULL DEFAULT 0",
+    part_refunds_17,
+    "CREATE INDEX part_refunds_of ON part_refunds(payment)",
+    "CREATE INDEX part_refunds_open ON part_refunds(next_ms){state, next_ms} WHERE state <> 2",
+    shipments_17,
+    remedy_cases_17,
+    remedy_orders_17,
+    "CREATE INDEX remedy_orders_of ON remedy_orders(ticket)",
+    remedy_notes_17,
+    "CREATE INDEX remedy_notes_of ON remedy_notes(case_id, id)",
+    mails_17,
+    "CREATE INDEX mails_of ON mails(case_id)",
+    "CREATE INDEX mails_due ON mails(next_ms){state, next_ms} WHERE state IN (1, 4)",
+    "CREATE INDEX mails_failed ON mails(id){state, id} WHERE state = 3",
+    NULL,
+};
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
-    step_15, step_16, NULL };
+    step_15, step_16, step_17, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

@@ -90,7 +90,7 @@ static enum status line_read(struct store *store, item_id item, uint32_t *waitin
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status place_put(struct store *store, struct waitlist_place *place)
+enum status store_waitlist_put(struct store *store, struct waitlist_place *place)
 {
     const enum status status = sql_insert(store,
         "INSERT INTO waitlist(item, user_id, quantity, joined_ms, state, ticket, named, passed)"
@@ -122,7 +122,7 @@ static enum status join_make(
         *place = old;
     if (*answer != JOIN_DONE)
         return STATUS_OK;
-    status = place_put(store, place);
+    status = store_waitlist_put(store, place);
     place->state = PLACE_WAITING;
     place->ticket = 0;
     place->position = waiting < WAITLIST_POSITION_MAX ? waiting + 1 : WAITLIST_POSITION_MAX;
@@ -198,14 +198,15 @@ static enum status waitlist_next(struct order_store *handle, item_id item, uint3
     return places_read(handle, places_next, item, units, places, max, count);
 }
 
-static const struct sql_columns line_columns =
-    COLUMNS(waitlist_line, FIELD(waitlist_line, item), FIELD(waitlist_line, waiting));
+static const struct sql_columns line_columns = COLUMNS(waitlist_line, FIELD(waitlist_line, item),
+    FIELD(waitlist_line, waiting), FIELD(waitlist_line, window_ms));
 
 static enum status waitlist_lines(struct order_store *handle, item_id after,
     struct waitlist_line *lines, uint32_t max, uint32_t *count)
 {
     return sql_rows(store_of(handle),
-        "SELECT item, waiting FROM waitlist_lines"
+        "SELECT item, waiting, (SELECT balance_ms FROM items WHERE items.id = waitlist_lines.item)"
+        " FROM waitlist_lines"
         " WHERE waiting > 0 AND item > ?1 ORDER BY item LIMIT ?2",
         VALUES(U64(after), U64(max)), &line_columns, PAGE(lines, max, count));
 }

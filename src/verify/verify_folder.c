@@ -99,6 +99,8 @@ enum status verify_folder_open(struct verify *verify, uint32_t bytes_per_ticket,
     if (status == STATUS_OK)
         status = verify_logs_make(verify, 1);
     if (status == STATUS_OK)
+        verify->logs->imported = verify->folder.imported;
+    if (status == STATUS_OK)
         status = verify_snapshots_list(verify);
     if (status != STATUS_OK)
         snprintf(error, CONFIG_ERROR, "journal folder: %s", status_name(status));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify/verify_logs.c: the logs of a run, and which of them has a ticket or an item. On one machine there
- * is one log, whose tickets have the same numbers inside and outside. */
+ * is one log, whose tickets have the same numbers inside and outside, unless the shop was moved back from
+ * many machines (contract/ticket_ranges.h). */
 #include "contract/ticket_number.h"
+#include "contract/ticket_ranges.h"
 #include "inventory/redis/confirm.h"
 #include "verify/verify_parts.h"
 
@@ -72,12 +74,16 @@ ticket_number verify_log_number(const struct verify_log *log, ticket_number n)
 {
     if (log->confirm != NULL)
         return confirm_number(log->confirm, n);
-    return n <= log->engine->tickets.last ? n : 0;
+    return n <= log->engine->tickets.last ? ticket_ranges_outside(log->imported, n) : 0;
 }
 
 struct verify_log *verify_ticket_find(const struct verify *verify, ticket_number ticket, ticket_number *n)
 {
     struct ticket_parts parts;
+    if (!verify->source.partitions) {
+        *n = ticket_ranges_inside(verify->logs->imported, ticket);
+        return *n != 0 && verify_log_number(verify->logs, *n) == ticket ? verify->logs : NULL;
+    }
     if (!ticket_number_split(ticket, &parts))
         return NULL;
     struct verify_log *log = verify_log_find(verify, parts.part);

@@ -21,6 +21,8 @@ struct walk {
 static void order_missing(struct walk *walk, ticket_number n)
 {
     struct verify *verify = walk->verify;
+    if ((walk->log->marks[n] & MARK_SEEN) != 0)
+        return;
     const struct ticket_row *ticket = tickets_get(&walk->log->engine->tickets, n);
     const uint64_t id = funnel_ticket_id(&verify->keys, verify_log_number(walk->log, n));
     verify->checks[CHECK_ORDERS].looked++;
@@ -159,11 +161,17 @@ static void order_stray(struct walk *walk, const struct order *order, const stru
 static void order_take(struct walk *walk, const struct order *order)
 {
     ticket_number n = 0;
-    const struct verify_log *of = verify_log_find(walk->verify, ticket_part(order->ticket));
+    const uint32_t part = walk->verify->source.partitions ? ticket_part(order->ticket) : PART_EMBEDDED;
+    const struct verify_log *of = verify_log_find(walk->verify, part);
     if (of != NULL && of->broken)
         return;
     if (verify_ticket_find(walk->verify, order->ticket, &n) == NULL) {
         order_stray(walk, order, of);
+        return;
+    }
+    if (of->imported != NULL) { /* told numbers are above those of later tickets */
+        order_compare(walk, order, n);
+        of->marks[n] |= MARK_SEEN;
         return;
     }
     walk_to(walk, of, n);

@@ -53,7 +53,8 @@ struct verify_log {
     } state;                     /* as the database had it when the run began */
     const struct engine *engine; /* NULL: not opened */
     struct confirm *confirm;     /* NULL: the folder's log, whose engine is the run's own */
-    bool broken;                 /* it could not be replayed to its end */
+    const struct ticket_ranges *imported; /* of that folder */
+    bool broken;                          /* it could not be replayed to its end */
     bool at_taken;
     lsn_t end; /* the last record that was replayed */
     lsn_t at_lsn;
@@ -113,7 +114,8 @@ enum verify_mark {
     MARK_DEAD = 1,
     MARK_OPEN_SOLD = 2,
     MARK_OPEN_RETURN = 4,
-    MARK_OPEN_WRITE_OFF = 8
+    MARK_OPEN_WRITE_OFF = 8,
+    MARK_SEEN = 16 /* its order was found; only where orders do not come in the order of tickets */
 };
 
 struct verify {

@@ -20,6 +20,8 @@
     X(RECONCILE, "reconcile") \
     /* the shop does not accept a message */ \
     X(WEBHOOK_FAILED, "webhook-failed") \
+    /* mails to customers were given up */ \
+    X(MAIL_FAILED, "mail-failed") \
     X(DATABASE_AWAY, "database-away") \
     X(DISK_FULL, "disk-full") \
     /* a provider tells of a payment of ours whose order is not known */ \

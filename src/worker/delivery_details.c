@@ -32,6 +32,18 @@ static bool phone_is_good(const char *phone)
     return digits >= PHONE_DIGITS_MIN;
 }
 
+/* A name, one '@', a domain with a point in it, and nothing that means something to a mail server. */
+bool email_is_good(const char *email)
+{
+    const char *at = strchr(email, '@');
+    const char *point = at == NULL ? NULL : strrchr(at, '.');
+    for (const char *byte = email; *byte != 0; byte++)
+        if ((unsigned char)*byte <= ' ' || (unsigned char)*byte >= 0x7f || strchr("<>()[]\\,;:\"", *byte))
+            return false;
+    return at != NULL && at != email && strchr(at + 1, '@') == NULL && point != NULL
+        && point > at + 1 && point[1] != 0;
+}
+
 bool details_check(struct job *job, const struct order_details *details)
 {
     const char *wrong = NULL;
@@ -41,6 +53,8 @@ bool details_check(struct job *job, const struct order_details *details)
     else if (!phone_is_good(details->phone))
         wrong = "phone must have at least three digits; spaces, brackets, hyphens and a leading + "
                 "are allowed.";
+    else if (details->email[0] != 0 && !email_is_good(details->email))
+        wrong = "email must be an address like name@example.org.";
     if (wrong != NULL)
         job_reply_problem(job, PROBLEM_BAD_VALUE, wrong, SPAN_NONE);
     return wrong == NULL;
@@ -53,6 +67,7 @@ void details_fields(struct order_details *details, struct field *fields)
     fields[2] =
         (struct field){ "address", FIELD_TEXT, details->address, 3, DETAIL_ADDRESS_MAX, true, NULL };
     fields[3] = (struct field){ "note", FIELD_TEXT, details->note, 0, DETAIL_NOTE_MAX, false, NULL };
+    fields[4] = (struct field){ "email", FIELD_TEXT, details->email, 0, DETAIL_EMAIL_MAX, false, NULL };
 }
 
 /* False: the job is answered. */
@@ -91,8 +106,9 @@ enum status order_details_json(const struct order_views *views, ticket_number ti
     const struct {
         const char *name, *value;
     } members[] = { { "name", details.name }, { "phone", details.phone },
-        { "address", details.address }, { "note", details.note } };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        { "address", details.address }, { "note", details.note }, { "email", details.email } };
+    const size_t count = sizeof members / sizeof *members - (details.email[0] == 0 ? 1 : 0);
+    for (size_t i = 0; i < count; i++) {
         text_format(out, "%s\"%s\":", i == 0 ? "{" : ",", members[i].name);
         text_json(out, span_from_string(members[i].value));
     }

@@ -4,6 +4,7 @@
 #include "api/job.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "contract/admin_store.h"
 #include "contract/inventory.h"
 #include "contract/order_store.h"
@@ -153,11 +154,14 @@ enum status errands_ask_all(struct errands *errands, uint32_t count,
     errand->outcome = outcome;
     while (question.next < count && !was_refused(outcome)) {
         const bool first = question.next == 0;
+        const bool together =
+            store->ops->admin->pause(store); /* a command ends the group that it is a part of */
         if (commands_send(errands, &question) == 0) {
             errand->tag = 0;
+            if (together && store->ops->admin->begin(store) != STATUS_OK)
+                log_warn("worker", "the database is away: an operator's request can't go on");
             return first || !question.changes ? STATUS_AWAY : STATUS_UNKNOWN;
         }
-        const bool together = store->ops->admin->pause(store);
         bool known = answers_wait(errands, errand);
         const bool changed = known ? outcome->changed || outcome->repeated : question.changes;
         if (errand->acting != NULL)

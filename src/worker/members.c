@@ -50,6 +50,7 @@ struct members {
     struct members_config config;
     int64_t apart_ms[OTHERS]; /* how far its clock is ahead of ours */
     bool read_only;           /* the database answers, and takes no write */
+    bool moves;               /* to one machine */
     uint64_t database_ms;     /* its clock in this turn */
     uint64_t forget_ms;       /* when old rows are removed next */
     struct member *seen;      /* MEMBERS_MAX */
@@ -104,6 +105,18 @@ static void beat(struct members *members)
     else if (!refused && members->read_only)
         log_info("worker", "the database can be written again");
     members->read_only = refused;
+}
+
+/* `stampede migrate` wants that nobody runs; who was silent for long, and runs again, is told here. */
+static void moving_look(struct members *members)
+{
+    struct order_store *store = members->config.store;
+    enum shop_moving moving = SHOP_STAYS;
+    if (store->ops->cluster->moving(store, &moving) != STATUS_OK)
+        return; /* next time */
+    if (moving != SHOP_STAYS && !members->moves)
+        log_error("worker", "the shop is sealed: it moves to one machine; end this process");
+    members->moves = moving != SHOP_STAYS;
 }
 
 static bool differs(const struct member *self, const struct member *other)
@@ -172,6 +185,7 @@ static uint64_t members_turn(void *self, uint64_t now_ms)
     members->apart_ms[OTHER_REDIS] = members->config.redis_apart_ms(members->config.context);
     if (database_clock_look(members)) {
         beat(members);
+        moving_look(members);
         members_look(members, now_ms);
         old_forget(members, now_ms);
     }
@@ -182,6 +196,8 @@ static uint64_t members_turn(void *self, uint64_t now_ms)
 const char *members_trouble(const struct members *members)
 {
     const enum other other = worst_clock(members);
+    if (members->moves)
+        return "the shop is sealed: it moves to one machine, or has moved; end this process";
     if (members->read_only)
         return "the database can't be written: store.url must lead to a primary that is not "
                "read-only, and its user needs all rights on the tables";

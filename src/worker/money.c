@@ -218,8 +218,11 @@ static bool ticket_is_possible(struct order_store *store, ticket_number ticket)
         return false;
     if (parts.epoch == 0)
         return parts.part == PART_EMBEDDED;
-    return store->ops->cluster != NULL && store->ops->cluster->part(store, parts.part, &state) == STATUS_OK
-        && parts.epoch <= state.epoch;
+    if (store->ops->cluster != NULL && store->ops->cluster->part(store, parts.part, &state) == STATUS_OK
+        && parts.epoch <= state.epoch)
+        return true;
+    struct order order; /* one machine to which a shop of many was moved */
+    return store->ops->order_by_ticket(store, ticket, &order) == STATUS_OK;
 }
 
 enum status money_adopt(struct money *money, const char *provider, const char *reference, uint64_t now_ms)

@@ -63,6 +63,8 @@ bool worker_order_move(struct worker *worker, struct job *job, const struct orde
     else if (answer == MOVE_NO_PAYMENT)
         job_reply_problem(job, PROBLEM_CONFLICT,
             "There is no known payment of this order. See stampede reconcile.", SPAN_NONE);
+    else if (answer == MOVE_SHIPPED)
+        job_reply_problem(job, PROBLEM_ALREADY_SHIPPED, NULL, SPAN_NONE);
     else if (answer == MOVE_REFERENCE_USED)
         job_reply_problem(job, PROBLEM_REFERENCE_USED, NULL, SPAN_NONE);
     else

@@ -5,9 +5,11 @@
 #include "api/customers.h"
 #include "api/handover.h"
 #include "base/json_write.h"
+#include "contract/fulfilment.h"
 #include "contract/order_state.h"
 #include "contract/order_store.h"
 #include "funnel/keys.h"
+#include "worker/remedies.h"
 
 #include <string.h>
 
@@ -61,6 +63,26 @@ static bool order_currency(const struct order_views *views, item_id id, char cur
     return status == STATUS_OK || status == STATUS_NOT_FOUND;
 }
 
+/* The goods of an order that is or was paid. False: the database could not say. */
+static bool shipment_members(const struct order_views *views, const struct order *order, struct text *out)
+{
+    struct shipment shipment;
+    if (order->state != ORDER_PAID && order->state != ORDER_REFUNDED)
+        return true;
+    const enum status status = views->store->ops->fulfil->get(views->store, order->ticket, &shipment);
+    if (status != STATUS_OK)
+        return status == STATUS_NOT_FOUND;
+    json_object_begin(out, "shipment");
+    json_text(out, "state", fulfil_state_name((enum fulfil_state)shipment.state));
+    json_text(out, "carrier", shipment.carrier);
+    json_text(out, "tracking", shipment.tracking);
+    json_u64(out, "shipped_ms", shipment.shipped_ms);
+    if (shipment.state == FULFIL_DELIVERED)
+        json_u64(out, "delivered_ms", shipment.delivered_ms);
+    json_object_end(out);
+    return true;
+}
+
 bool order_json(const struct order_views *views, const struct order *order, struct text *out)
 {
     char currency[4];
@@ -76,7 +98,10 @@ bool order_json(const struct order_views *views, const struct order *order, stru
     text_format(out, ",\"created_ms\":%llu,\"pay_by_ms\":%llu,\"version\":%llu",
         (unsigned long long)order->created_ms, (unsigned long long)order->pay_by_ms,
         (unsigned long long)order->version);
-    const bool whole = order_payment_json(views, order, out) && priced;
+    bool whole = order_payment_json(views, order, out) && priced;
+    whole = shipment_members(views, order, out) && whole;
+    if (order->state != ORDER_PENDING)
+        whole = order_remedy_json(views, order->ticket, out) && whole;
     text_literal(out, "}");
     return whole && !out->overflow;
 }

@@ -20,6 +20,7 @@ struct wake;
     X(WEBHOOKS, "shop") \
     X(CASHIER, "provider") \
     X(SANDBOX, "sandbox") \
+    X(MAILS, "mail") \
     X(ALARMS, "alarms") \
     X(TRACES, "traces")
 enum call_client {

@@ -176,6 +176,7 @@ void public_order_refund(struct worker *worker, struct job *job, uint32_t id)
     struct payment payment;
     struct order_move move = { .event = ORDER_EVENT_REFUND,
         .now_ms = worker->now_ms,
+        .unless_shipped = true, /* what was sent comes back by way of the shop */
         .refund_to = strcmp(config->user_refund_to, "stock") == 0 ? REFUND_TO_STOCK
             : config->user_refund_to[0] == 's'                    ? REFUND_TO_SAFETY
                                                                   : REFUND_TO_WRITE_OFF };

@@ -27,7 +27,8 @@ void public_payment_ways(struct worker *worker, struct job *job, uint32_t id);
 /* delivery_details.c */
 void public_order_details_set(struct worker *worker, struct job *job, uint32_t id);
 void public_order_details(struct worker *worker, struct job *job, uint32_t id);
-enum { DETAIL_FIELDS = 4 };
+enum { DETAIL_FIELDS = 5 };
+bool email_is_good(const char *email);
 void details_fields(struct order_details *details, struct field *fields); /* DETAIL_FIELDS of them */
 /* False: the job is answered with what is wrong. */
 MUST_CHECK bool details_check(struct job *job, const struct order_details *details);

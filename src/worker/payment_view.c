@@ -92,6 +92,16 @@ static void paid_member(const struct order *order, const struct payment *payment
         text_format(out, ",\"paid_ms\":%llu", (unsigned long long)payment->captured_ms);
 }
 
+/* Money of a paid order that went back, or is on its way back. False: the database could not say. */
+static bool parts_member(const struct order_views *views, const struct order *order, struct text *out)
+{
+    uint64_t amount = 0;
+    const enum status status = money_ops(views)->given_back(views->store, order->ticket, &amount);
+    if (status == STATUS_OK && amount > 0)
+        text_format(out, ",\"partly_refunded\":%llu", (unsigned long long)amount);
+    return status == STATUS_OK;
+}
+
 bool order_payment_json(const struct order_views *views, const struct order *order, struct text *out)
 {
     struct payment payment;
@@ -106,6 +116,8 @@ bool order_payment_json(const struct order_views *views, const struct order *ord
         paid_member(order, &payment, out);
     if (known && order->state == ORDER_PENDING)
         payment_members(&payment, out);
+    if (known && order->state != ORDER_PENDING && !closed)
+        whole = parts_member(views, order, out) && whole;
     if (order->state == ORDER_REFUNDED || (closed && known)) /* without a payment nothing went back */
         whole = refund_members(views, order, known ? &payment : NULL, out) && whole;
     if (!closed || !known)

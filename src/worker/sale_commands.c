@@ -2,6 +2,7 @@
 #include "worker/sale_commands.h"
 
 #include "base/span.h"
+#include "contract/admin_store.h"
 #include "contract/command.h"
 #include "contract/currency.h"
 #include "contract/order_store.h"
@@ -80,10 +81,24 @@ struct command preheat_command(const struct item *item)
     return command;
 }
 
-enum preheat_result item_preheat(struct errands *errands, const struct sale *sale,
-    const struct item *item, struct outcome *outcome)
+/* What is taken from the product's stock is kept before the inventory is asked, also in a request of an
+ * administrator: the second time nothing is taken. */
+static enum status item_draw(struct order_store *store, struct item *item)
 {
-    enum status status = sale_ensure(errands, sale, outcome);
+    if (item->preheated)
+        return STATUS_OK;
+    const bool together = store->ops->admin->pause(store);
+    const enum status status = store->ops->item_draw(store, item);
+    return status == STATUS_OK && together ? store->ops->admin->begin(store) : status;
+}
+
+enum preheat_result item_preheat(struct order_store *store, struct errands *errands,
+    const struct sale *sale, struct item *item, struct outcome *outcome)
+{
+    enum status status = item_draw(store, item);
+    if (status != STATUS_OK)
+        return PREHEAT_AWAY;
+    status = sale_ensure(errands, sale, outcome);
     if (status != STATUS_OK)
         return status == STATUS_UNKNOWN ? PREHEAT_UNKNOWN : PREHEAT_AWAY;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)

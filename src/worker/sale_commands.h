@@ -12,6 +12,7 @@
 struct errands;
 struct command;
 struct item;
+struct order_store;
 struct outcome;
 struct sale;
 
@@ -23,8 +24,9 @@ enum preheat_result {
     PREHEAT_UNKNOWN, /* no answer: it may be */
 };
 struct command preheat_command(const struct item *item);
-enum preheat_result item_preheat(struct errands *errands, const struct sale *sale,
-    const struct item *item, struct outcome *outcome);
+/* First its units are taken from the product's stock, if that has one: *item is as it is then. */
+enum preheat_result item_preheat(struct order_store *store, struct errands *errands,
+    const struct sale *sale, struct item *item, struct outcome *outcome);
 /* The terms of a sale that the inventory knows are the inventory's. A row may be behind it. */
 MUST_CHECK enum status sale_terms(struct errands *errands, struct sale *sale, bool *known);
 /* Makes these its terms. */

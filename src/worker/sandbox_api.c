@@ -84,12 +84,24 @@ static void create_job(struct sandbox_api *api, struct job *job)
     message_reply(api, job, answer, &message);
 }
 
+/* "refund/KEY": the key; false: it is something else. */
+static bool refund_key_take(struct span act, char key[REFERENCE_BYTES_MAX + 1])
+{
+    static const struct span before = { "refund/", 7 };
+    const size_t size = act.size - before.size;
+    if (act.size <= before.size || !span_starts_with(act, before) || size > REFERENCE_BYTES_MAX)
+        return false;
+    memcpy(key, act.data + before.size, size);
+    key[size] = 0;
+    return true;
+}
+
 static void payment_job(struct sandbox_api *api, struct job *job, struct span reference,
     struct span act, uint64_t now_ms)
 {
     struct bank *bank = bank_of(api);
     struct sandbox_message asked = { 0 }, message = { 0 };
-    char name[REFERENCE_BYTES_MAX + 1];
+    char name[REFERENCE_BYTES_MAX + 1], key[REFERENCE_BYTES_MAX + 1] = "";
     enum bank_answer answer = BANK_UNKNOWN;
     if (reference.size > REFERENCE_BYTES_MAX) {
         message_reply(api, job, answer, &message);
@@ -101,8 +113,8 @@ static void payment_job(struct sandbox_api *api, struct job *job, struct span re
     const bool refund = span_equal(act, SPAN("refund"));
     if (post && refund && sandbox_message_read(job->body, &asked))
         answer = bank_refund(bank, name, asked.key, asked.amount, &message);
-    else if (!post && refund)
-        answer = bank_refund_show(bank, name, &message);
+    else if (!post && (refund || refund_key_take(act, key)))
+        answer = bank_refund_show(bank, name, key, &message);
     else if (post && span_equal(act, SPAN("close")))
         answer = bank_close_payment(bank, name, now_ms, &message);
     else if (!post && act.size == 0)

@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "contract/order_store.h"
+#include "funnel/door.h"
+#include "worker/channel_returns.h"
 #include "worker/errands.h"
 #include "worker/room_driver.h"
 #include "worker/sale_commands.h"
@@ -29,7 +31,7 @@ static bool sale_is_due(const struct sale *sale, uint64_t now_ms)
     return asked || near;
 }
 
-static void sale_preheat_due(const struct schedule *schedule, const struct sale *sale)
+static void sale_items_look(const struct schedule *schedule, const struct sale *sale)
 {
     struct item items[READ_ROWS];
     uint32_t count = READ_ROWS;
@@ -40,10 +42,13 @@ static void sale_preheat_due(const struct schedule *schedule, const struct sale 
         for (uint32_t i = 0; i < count; i++) {
             struct outcome outcome = { 0 };
             after = items[i].id;
+            if (channel_return_is_due(&items[i], sale, clock_now_ms()))
+                channel_units_return(schedule->config.errands, schedule->config.board,
+                    schedule->config.channels->count, items[i].id);
             if (items[i].preheated)
                 continue;
             const enum preheat_result result =
-                item_preheat(schedule->config.errands, sale, &items[i], &outcome);
+                item_preheat(store, schedule->config.errands, sale, &items[i], &outcome);
             if (result == PREHEAT_DONE)
                 log_info("worker", "preheated item %u of sale %u on schedule", items[i].id, sale->id);
             else if (result != PREHEAT_UNCHANGED)
@@ -79,7 +84,7 @@ static void schedule_run(void *self, void *unused)
             break; /* away: the order writer tells */
         for (uint32_t i = 0; i < count; i++)
             if (sale_is_due(&sales[i], clock_now_ms()))
-                sale_preheat_due(schedule, &sales[i]);
+                sale_items_look(schedule, &sales[i]);
     }
     schedule->running = false;
     schedule->next_ms = clock_now_ms() + LOOK_MS;

@@ -9,6 +9,7 @@
 #include "worker/ban_list.h"
 #include "worker/catalog_updates.h"
 #include "worker/job_group.h"
+#include "worker/mails.h"
 #include "worker/money.h"
 #include "worker/reconcile_runs.h"
 #include "worker/returns.h"
@@ -145,6 +146,16 @@ const struct order_views *worker_order_views(const struct worker *worker)
 void worker_webhooks_look(struct worker *worker)
 {
     webhooks_look(worker->webhooks);
+}
+
+bool worker_mails_are_on(const struct worker *worker)
+{
+    return mails_enabled(worker->mails);
+}
+
+void worker_mails_look(struct worker *worker)
+{
+    mails_look(worker->mails);
 }
 
 void worker_report_look(struct worker *worker)

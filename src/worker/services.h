@@ -64,7 +64,9 @@ const struct order_views *worker_order_views(const struct worker *worker);
 void worker_returned_json(struct worker *worker, const struct order *order, struct text *out);
 
 /* Webhooks, reports, bans, findings, reconciliation. */
-void worker_webhooks_look(struct worker *worker); /* something may be due */
+void worker_webhooks_look(struct worker *worker);      /* something may be due */
+bool worker_mails_are_on(const struct worker *worker); /* mail.server is set */
+void worker_mails_look(struct worker *worker);
 void worker_report_look(struct worker *worker);
 void worker_report_opened(struct worker *worker, const struct sale *sale); /* by hand, now */
 void worker_report_write(struct worker *worker); /* what was counted up to now, committed */

@@ -70,9 +70,8 @@ static bool quantity_read(struct job *job, uint32_t *quantity)
     return job->body.size == 0 || job_fields_read(job, fields, 1);
 }
 
-/* Says no if the user could buy now, or could never have it as things are. */
-static bool join_check(struct worker *worker, struct job *job, item_id id,
-    const struct board_update *view, uint32_t quantity)
+bool public_line_check(struct worker *worker, struct job *job, item_id id,
+    const struct board_update *view, uint32_t quantity, const char *buy_instead)
 {
     const struct command command = { .type = COMMAND_ASK_MINE,
         .time_ms = worker->now_ms,
@@ -85,7 +84,7 @@ static bool join_check(struct worker *worker, struct job *job, item_id id,
         return false;
     }
     if (view->counts.channel_free[WAITLIST_CHANNEL] >= quantity) {
-        job_reply_problem(job, PROBLEM_NOT_SOLD_OUT, NULL, SPAN_NONE);
+        job_reply_problem(job, PROBLEM_NOT_SOLD_OUT, buy_instead, SPAN_NONE);
         return false;
     }
     if (errands_ask(worker->errands, &command, &mine) != STATUS_OK) {
@@ -126,7 +125,15 @@ void public_waitlist_join(struct worker *worker, struct job *job, uint32_t id)
         job_reply_status(job, status);
         return;
     }
-    if (!join_check(worker, job, id, &view, place.quantity))
+    struct item item;
+    if (!job_ok(job, store->ops->item_get(store, id, &item)))
+        return;
+    if (item.offer.kind == SOLD_OUT_PRESALE) { /* its cap and its deposit count */
+        job_reply_problem(job, PROBLEM_CONFLICT,
+            "This item takes bookings: POST /v1/items/{item}/presale.", SPAN_NONE);
+        return;
+    }
+    if (!public_line_check(worker, job, id, &view, place.quantity, NULL))
         return;
     status = line(worker)->join(
         store, &place, (uint32_t)worker->config.config->waitlist_max_per_item, &answer);

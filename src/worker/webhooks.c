@@ -17,6 +17,7 @@
 #include "worker/alarms.h"
 #include "worker/order_views.h"
 #include "worker/outgoing_calls.h"
+#include "worker/remedies.h"
 #include "worker/task.h"
 #include "worker/trace_export.h"
 
@@ -67,8 +68,17 @@ static_assert(sizeof event_names / sizeof *event_names == ORDER_STATES, "a name 
 enum status webhook_event_name(
     struct order_store *store, const struct outbox_event *event, const char **name)
 {
+    static const char *const topics[] = {
+#define TOPIC_NAME(name, text) text,
+        OUTBOX_TOPIC_LIST(TOPIC_NAME)
+#undef TOPIC_NAME
+    };
     bool offered = false;
     enum status status = STATUS_OK;
+    if (event->topic != TOPIC_STATE) {
+        *name = topics[event->topic < TOPICS ? event->topic : TOPIC_SHIPPED];
+        return STATUS_OK;
+    }
     if (event->order_state == ORDER_PENDING)
         status = store->ops->customers->was_offered(store, event->ticket, &offered);
     *name = offered ? "order.offered"
@@ -119,6 +129,10 @@ static enum status body_write(const struct webhooks *webhooks, const struct outb
     text_format(&body, "{\"type\":\"%s\",\"timestamp\":\"%s\",\"data\":", name, time);
     order_json(webhooks->config.views, order, &body);
     body.size--; /* the object goes on */
+    if (event->topic == TOPIC_REMEDY && event->order_state == ORDER_PENDING)
+        (void)order_remedy_json(webhooks->config.views, event->ticket, &body); /* else it is there */
+    if (event->topic == TOPIC_REFUNDED_PART)
+        text_format(&body, ",\"refunded_now\":%llu", (unsigned long long)event->subject);
     status = order_contact_json(webhooks->config.views, order, true, &body);
     text_literal(&body, "}}");
     invariant(!body.overflow);

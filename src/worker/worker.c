@@ -161,8 +161,9 @@ static bool jobs_turn(struct worker *worker)
 /* Tasks that only the leader has. The catalog's updates of a process are its own, its reports only sums. */
 static void leading_turn(struct worker *worker)
 {
-    static const enum worker_task tasks[] = { TASK_MONEY, TASK_UNPAID, TASK_RETURNS, TASK_SCHEDULE,
-        TASK_BOUNDS, TASK_BUYERS, TASK_WEBHOOKS, TASK_PAGES };
+    static const enum worker_task tasks[] = { TASK_MONEY, TASK_UNPAID, TASK_RETURNS, TASK_BOOKINGS,
+        TASK_TIMETABLES, TASK_SCHEDULE, TASK_BOUNDS, TASK_BUYERS, TASK_WEBHOOKS, TASK_MAILS,
+        TASK_PAGES };
     const bool off = !leadership_holds(worker->leadership, worker->now_ms);
     for (uint32_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
         worker->tasks[tasks[i]].off = off;

@@ -12,6 +12,7 @@
 #include "worker/alarm_messages.h"
 #include "worker/anomaly_findings.h"
 #include "worker/ban_list.h"
+#include "worker/bookings.h"
 #include "worker/buyer_lists.h"
 #include "worker/catalog_updates.h"
 #include "worker/crowd_checks.h"
@@ -22,6 +23,7 @@
 #include "worker/history.h"
 #include "worker/job_group.h"
 #include "worker/leadership.h"
+#include "worker/mails.h"
 #include "worker/members.h"
 #include "worker/money.h"
 #include "worker/order_writing.h"
@@ -38,6 +40,7 @@
 #include "worker/schedule.h"
 #include "worker/shared_changes.h"
 #include "worker/store_readers.h"
+#include "worker/timetables.h"
 #include "worker/trace_export.h"
 #include "worker/trend_checks.h"
 #include "worker/unpaid_orders.h"
@@ -191,7 +194,7 @@ static enum status order_tasks_open(struct worker *worker, const struct worker_c
             .port = config->pump_port,
             .board = config->inventory->board,
             .offer_window_ms = (uint32_t)config->config->waitlist_window_ms,
-            .has_line = config->leads != LEADS_ALWAYS,
+            .has_line = config->leads != LEADS_ALWAYS || config->channels->count <= CHANNEL_LINE,
             .let_go = anomaly_findings_unpaid,
             .let_go_context = worker->findings,
             .news = &worker->news,
@@ -238,9 +241,24 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .switches = config->switches,
             .leadership = worker->leadership },
         &worker->tasks[TASK_ROOMS]);
+    bookings_open(arena,
+        &(struct bookings_config){ .store = config->store,
+            .returns = worker->returns,
+            .news = &worker->news,
+            .money = worker->money },
+        &worker->tasks[TASK_BOOKINGS]);
+    timetables_open(arena,
+        &(struct timetables_config){ .store = config->store,
+            .errands = worker->errands,
+            .catalog = worker->catalog,
+            .board = config->inventory->board },
+        &worker->tasks[TASK_TIMETABLES]);
     schedule_open(arena,
-        &(struct schedule_config){
-            .store = config->store, .errands = worker->errands, .rooms = worker->rooms },
+        &(struct schedule_config){ .store = config->store,
+            .errands = worker->errands,
+            .rooms = worker->rooms,
+            .board = config->inventory->board,
+            .channels = config->channels },
         &worker->tasks[TASK_SCHEDULE]);
     folder_bounds_open(arena,
         &(struct folder_bounds_config){ .config = config->config,
@@ -345,14 +363,23 @@ static enum status tasks_open(
     sale_tasks_open(worker, config);
     status = alarm_messages_open(
         arena, config->config, worker->calls, &worker->tasks[TASK_MESSAGES], error);
-    return status != STATUS_OK ? status
-                               : webhooks_open(&worker->webhooks, arena,
-                                   &(struct webhooks_config){ .config = config->config,
-                                       .store = config->store,
-                                       .views = &worker->views,
-                                       .calls = worker->calls,
-                                       .traces = worker->traces },
-                                   &worker->tasks[TASK_WEBHOOKS], error);
+    if (status != STATUS_OK)
+        return status;
+    status = webhooks_open(&worker->webhooks, arena,
+        &(struct webhooks_config){ .config = config->config,
+            .store = config->store,
+            .views = &worker->views,
+            .calls = worker->calls,
+            .traces = worker->traces },
+        &worker->tasks[TASK_WEBHOOKS], error);
+    if (status != STATUS_OK)
+        return status;
+    return mails_open(&worker->mails, arena,
+        &(struct mails_config){ .config = config->config,
+            .store = config->store,
+            .views = &worker->views,
+            .calls = worker->calls },
+        &worker->tasks[TASK_MAILS], error);
 }
 
 static size_t worker_bytes(const struct worker_config *config)

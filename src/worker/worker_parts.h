@@ -23,6 +23,7 @@ struct catalog_updates;
 struct high_water_mark;
 struct job_group;
 struct leadership;
+struct mails;
 struct members;
 struct money;
 struct order_writing;
@@ -60,6 +61,8 @@ enum worker_task {
     TASK_UNPAID,
     TASK_RETURNS,
     TASK_PAYMENT_WAITS,
+    TASK_BOOKINGS,
+    TASK_TIMETABLES,
     TASK_SCHEDULE,
     TASK_REPORT,
     TASK_HISTORY,
@@ -74,6 +77,7 @@ enum worker_task {
     TASK_RECONCILE,
     TASK_CUSTOMERS,
     TASK_WEBHOOKS,
+    TASK_MAILS,
     TASK_CATALOG,
     TASK_PAGES,
     TASK_HIGH_WATER, /* the last: it marks what the others wrote */
@@ -107,6 +111,7 @@ struct worker {
     struct high_water_mark *high_water;
     struct history *history;
     struct leadership *leadership;
+    struct mails *mails;
     struct members *members;
     struct money *money;
     struct order_writing *orders;

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Many machines, one line per bar with its figure. STEP=1: one store logic on SQLite, PostgreSQL and MariaDB. STEP=2: Redis
-proposes, the engine confirms, the database keeps (cluster_step_2.py). STEP=3: everything is killed, and
-networks are cut (cluster_step_3.py).
+proposes, the engine confirms, the database keeps (cluster_step_2.py). STEP=3: all combinations of servers, everything is killed, and
+networks are cut (cluster_step_3.py). Without STEP: all of them, as --bars 1.2,3.1.
 
   make check-cluster STEP=1
   make check-cluster STEP=2 COMMANDS=1000000 WORLD_SEEDS=10000 CROWD_UNITS=10000 LOST_ROUNDS=20 CLUSTER_LONG=1
-  make check-cluster STEP=3 KILLS=100 CUTS=18
+  make check-cluster STEP=3 KILLS=100 CUTS=18 BROKER_KILLS=9 CLUSTER_LONG=1
   make check-cluster STEP=1 CLUSTER_ARGS='--bars 3,5'
   make check-cluster STEP=1 WRITER_SECONDS=60 DATABASE_KILLS=50 CLUSTER_LONG=1
 
 The servers are real ones, on spare ports of this machine; they are gone afterwards. The quick form takes some minutes;
 variables ask for the long one: WRITER_SECONDS (5) of bar 2, DATABASE_KILLS (5) of bar 3, RAW_ORDERS (200000) of bar 4,
-SIM_SEEDS (2) and CLUSTER_LONG (all files of orders and payments) of bar 1. Exit status 1 if a bar is missed.
+SIM_SEEDS (2) and CLUSTER_LONG (all files of orders and payments) of bar 1. Rules that only SQLite can keep are named in
+cluster_rules.py. Exit status 1 if a bar is missed.
 """
 import concurrent.futures
-import glob
 import json
 import os
 import random
@@ -32,12 +32,13 @@ os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_
 import cluster_step_2  # noqa: E402
 import cluster_step_3  # noqa: E402
 import cluster_storm  # noqa: E402 (it reads E2E_SERVER)
+from cluster_rules import files, rules_run  # noqa: E402
 
 SERVERS = ("postgres", "mariadb")
 KINDS = {"postgres": "postgres", "mariadb": "mysql"}
 ODD = {"postgres": ["--odd-defaults"], "mariadb": ["--latin1", "--loose"]}
 URLS = {"postgres": "$STAMPEDE_TEST_POSTGRES", "mariadb": "$STAMPEDE_TEST_MYSQL"}
-QUICK_RULES = ("order_requests", "reconcile_tickets", "reconcile_sums", "dead_letters")
+QUICK_RULES = ("orders/order_requests", "orders/reconcile_tickets", "orders/reconcile_sums", "orders/dead_letters")
 SUITE_SECONDS = 600
 RATIO_MIN = 0.7
 RAW_ROWS = 500
@@ -88,28 +89,12 @@ def suites(is_long):
 
 def rules_on(server, names, seconds):
     """Files of tests/e2e with their orders on that server."""
-    CLEAN_ENVIRONMENT["E2E_STORE"] = KINDS[server]
-    passed = failed = 0
-    wrong = []
-    try:
-        for name in names:
-            [path] = glob.glob(os.path.join(REPOSITORY, "tests", "e2e", "*", f"{name}_test.py"))
-            output = command_run([*beside(server), sys.executable, path], seconds, may_fail=True)
-            total = re.search(r"^(\d+) passed, (\d+) failed", output, re.M)
-            if not total:
-                raise Ended(f"{name}: {output[-300:]}")
-            passed, failed = passed + int(total.group(1)), failed + int(total.group(2))
-            wrong += [f"{name}: {line[:200]}" for line in output.splitlines() if line.startswith("FAIL")]
-    finally:
-        del CLEAN_ENVIRONMENT["E2E_STORE"]
-    return " | ".join([f"{server}: {len(names)} files, {passed} rules passed, {failed} failed", *wrong[:3]]), failed == 0
+    figure, ok = rules_run(names, beside(server), {"E2E_STORE": KINDS[server]}, seconds)
+    return f"{server}: {figure}", ok
 
 
 def rule_names(is_long):
-    paths = [path for folder in ("orders", "payments")
-             for path in glob.glob(os.path.join(REPOSITORY, "tests", "e2e", folder, "*_test.py"))]
-    names = sorted(os.path.basename(path)[:-len("_test.py")] for path in paths) if is_long else QUICK_RULES
-    return list(names)
+    return files(("orders", "payments")) if is_long else list(QUICK_RULES)
 
 
 def simulated(seeds, seconds):
@@ -125,7 +110,7 @@ def bar_1(bars):
     bars.part("1 suites", "driver and store suite on all three, and on servers with odd defaults", lambda: suites(is_long))
     for server in SERVERS:
         bars.part(f"1 {server}", "the files of orders and reconciliation pass",
-                  lambda server=server: rules_on(server, rule_names(is_long), 300))
+                  lambda server=server: rules_on(server, rule_names(is_long), box(600, is_long)))
     seeds, many = asked("SIM_SEEDS", 2)
     bars.part("1 simulator", "the simulator finds no violation", lambda: simulated(seeds, box(300, many)))
 
@@ -182,9 +167,20 @@ def bar_5(bars):
     bars.part("5", "older versions migrate; killed after each statement a migration ends with the schema of a new database", migrations)
 
 
+def all_steps(steps):
+    """The bars of all of them, as STEP.BAR."""
+    def told(step, bar):
+        def run(bars):
+            print(f"step {step}", flush=True)
+            bar(bars)
+        return run
+    return {f"{step}.{name}": told(step, bar) for step, bars in steps.items() for name, bar in bars.items()}
+
+
 if __name__ == "__main__":
     STEPS = {"1": {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5}, "2": cluster_step_2.bars_of(suite, several),
              "3": cluster_step_3.BARS}
-    if os.environ.get("STEP", "1") not in STEPS:
-        sys.exit("check-cluster: STEP is 1 (databases), 2 (Redis) or 3 (faults)")
-    sys.exit(main("check-cluster", __doc__, STEPS[os.environ.get("STEP", "1")]))
+    STEP = os.environ.get("STEP", "")
+    if STEP not in ("", *STEPS):
+        sys.exit("check-cluster: STEP is 1 (databases), 2 (Redis) or 3 (Kafka, faults); without it all are run")
+    sys.exit(main("check-cluster", __doc__, STEPS[STEP] if STEP else all_steps(STEPS)))

@@ -11,7 +11,6 @@ cluster_torture.py checks; void tickets are possible in the second sale only. Af
 first sale the gateway that was not cut off sells all the while.
 Prints a line of figures, then what is wrong; exit status 1 if something is, 77 where there are no network namespaces.
 """
-import argparse
 import collections
 import os
 import random
@@ -28,7 +27,7 @@ cluster_networks.enter()
 
 from cluster_lost import NODE_TIMEOUT_S, master_of  # noqa: E402
 from cluster_networks import Machine, cut  # noqa: E402
-from cluster_shop import Shop, redis_ask, redis_nodes  # noqa: E402
+from cluster_shop import Shop, arguments_read, redis_ask, redis_nodes  # noqa: E402
 from cluster_torture import Sale, figure, shop_judged  # noqa: E402
 from kit import crowd, harness  # noqa: E402
 from kit.harness import Buyer, Closed, Failure, eventually  # noqa: E402
@@ -191,20 +190,8 @@ class Cuts:
         return sale, *sale.judge(self.findings)
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description="Networks are cut while a crowd buys.")
-    parser.add_argument("--cuts", type=int, default=6)
-    parser.add_argument("--least", type=float, default=5, help="seconds of a cut")
-    parser.add_argument("--most", type=float, default=8)
-    parser.add_argument("--rate", type=float, default=150, help="new purchases per second, of both gateways")
-    parser.add_argument("--seed", type=int, default=None, help="else another one each time; it is printed")
-    given = parser.parse_args()
-    given.seed = given.seed or random.randrange(1, 1 << 31)
-    return given
-
-
 def main():
-    given = arguments()
+    given = arguments_read("Networks are cut while a crowd buys.", 150, cuts=6, least=5.0, most=8.0)
     cuts = Cuts(given)
     try:
         plain = cuts.phase(PLAIN, given.cuts - given.cuts // 3)

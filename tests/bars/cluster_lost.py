@@ -10,9 +10,12 @@ kept; thousands buy and hear that it is being decided; the master is killed and 
 everything that was told as won must be an order, what was being decided must end as an order or void, and the sale goes on
 within the node's timeout and five seconds. The others happen while the crowd buys and workers write: FLUSHALL; the master is killed
 and started again, empty, at once; the replica becomes the master, and the old master again (A, B, A); the slot goes to another
-master. Prints one line, then what is wrong; exit status 1 if something is.
+master. Prints one line, then what is wrong; exit status 1 if something is. On standard error: where the time of each killed master went, in
+seconds since the kill, by the logs: the other masters agree that it failed, the replica is elected, a worker has opened the
+partition, somebody wins.
 """
 import argparse
+import calendar
 import collections
 import os
 import re
@@ -33,6 +36,8 @@ NODE_TIMEOUT_S, GOES_ON_S = 5, 5  # the first as in the settings of Redis
 SETTINGS = os.path.join(REPOSITORY, "deploy", "cluster", "redis.conf")
 CROWD_S = 20  # for those who still ask when the sale has gone on
 JUNK, JUNK_BYTES = 24, 1 << 20  # more than the buffers of sockets hold
+FAILED, ELECTED, SERVES = "as failing (quorum reached)", "Failover election won", "Cluster state changed: ok"
+OPEN = " info partition open "
 Node = collections.namedtuple("Node", "id address is_master master slots")
 
 
@@ -64,6 +69,14 @@ def master_of(slot):
     return master, replicas[0] if replicas else None
 
 
+def all_are_well():
+    """No node takes another one for failed. A replica that was started again may have its master so in its file: it asks for votes
+    at once, is refused, and asks again only after 20 s."""
+    views = [redis_ask(address, "CLUSTER", "NODES") for address in redis_nodes()]
+    flags = [flag for view in views for line in view.splitlines() if len(line.split()) > 2 for flag in line.split()[2].split(",")]
+    return not {"fail", "fail?"} & set(flags)
+
+
 class Process:
     """A Redis server that can be killed and started again as it was."""
 
@@ -86,11 +99,25 @@ class Process:
         return self.child
 
 
+def redis_times(path, words):
+    """When a log of Redis says these words; its times are local ones."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        found = re.findall(rf"^\d+:\w (\d+ \w+ \d+ [\d:]+)\.(\d+) .*{re.escape(words)}", file.read(), re.M)
+    return [time.mktime(time.strptime(moment, "%d %b %Y %H:%M:%S")) + int(ms) / 1000 for moment, ms in found]
+
+
+def server_times(server, words):
+    found = re.findall(rf"^([\d-]+T[\d:]+)\.(\d+)Z.*{re.escape(words)}", server.log(), re.M)
+    return [calendar.timegm(time.strptime(moment, "%Y-%m-%dT%H:%M:%S")) + int(ms) / 1000 for moment, ms in found]
+
+
 class Lost:
     def __init__(self, given):
         self.given, self.findings = given, crowd.Findings()
         self.shop = Shop(2, 2, {"data.tickets_max": 1000000, "server.connections_max": 4000, "orders.lag_max": 1000000,
-                                "inventory.timeout_ms": 2000}).start()
+                                "inventory.timeout_ms": 2000, "server.log_level": "info"}).start()
+        self.folders = [os.readlink(f"/proc/{redis_pid(address)}/cwd") for address in redis_nodes()]
+        self.ours = 0
         self.operator = self.shop.workers[0]
         self.units = (given.rounds + 2) * given.users
         self.item = self.operator.open_item(total=self.units)
@@ -177,6 +204,7 @@ class Lost:
         eventually(lambda: master_of(self.slot)[1] is not None, "the killed server does not come back as a replica", 60)
         eventually(lambda: "master_link_status:up" in redis_ask(master_of(self.slot)[1].address, "INFO", "replication"),
                    "the replica is not in sync", 60)
+        eventually(all_are_well, "a node of Redis takes another one for failed", 60)
 
     def master_killed(self):
         master, replica = master_of(self.slot)
@@ -189,15 +217,27 @@ class Lost:
         crowds = self.crowd_play()
         reached = int(re.search(r"^(\d+)", self.head(master.address))[1])
         leaving.send(signal.SIGKILL)
-        began = time.monotonic()
+        began, killed = time.monotonic(), time.time()
         heir.send(signal.SIGCONT)
         for worker in self.shop.workers:
             worker.process.send_signal(signal.SIGCONT)
         self.lost += reached - before
-        self.goes_on(began)
+        self.times_tell(killed, self.goes_on(began))
         self.crowd_end(crowds)
         self.children.append(leaving.start())
         self.in_sync()
+
+    def times_tell(self, killed, took):
+        logs = [os.path.join(folder, "log") for folder in self.folders]
+
+        def first(moments, after=0.0):
+            return min((moment - killed for moment in moments if moment - killed >= after), default=0)
+        failed, elected = (first(moment for log in logs for moment in redis_times(log, words)) for words in (FAILED, ELECTED))
+        serves = max(first(redis_times(log, SERVES), elected) for log in logs)
+        is_open = first((moment for worker in self.shop.workers for moment in server_times(worker, OPEN)), elected)
+        self.ours = max(self.ours, took - max(elected, serves))
+        print(f"  failed after {failed:.1f} s, elected {elected:.1f}, all masters serve {serves:.1f}, open {is_open:.1f}, sold {took:.1f}",
+              file=sys.stderr, flush=True)
 
     def head(self, address):
         """The last record that Redis has: its number, time and so on."""
@@ -230,6 +270,7 @@ class Lost:
         self.longest = max(self.longest, took)
         if took > NODE_TIMEOUT_S + GOES_ON_S:
             self.findings.say("stood still", f"nobody could buy for {took:.1f} s")
+        return took
 
     def judge(self):
         crowd.orders_settled(self.operator, self.item, 120)
@@ -283,7 +324,8 @@ def main():
         for child in lost.children:
             child.kill()
     print(f"{lost.given.rounds} times {lost.given.how}: {lost.lost} proposals lost, {len(lost.told)} wins told, {len(orders)} orders, "
-          f"{len(lost.deciding)} told as being decided ({dict(states)}), the sale went on within {lost.longest:.1f} s, "
+          f"{len(lost.deciding)} told as being decided ({dict(states)}), the sale went on within {lost.longest:.1f} s"
+          f"{f', {lost.ours:.1f} s after the election of a replica' if lost.ours else ''}, "
           f"{len(lost.findings)} findings")
     print("\n".join(lost.findings))
     return 1 if lost.findings else 0

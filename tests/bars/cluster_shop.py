@@ -2,13 +2,27 @@
 """A shop of several processes for the bars of many machines: gateways and workers on one Redis and one database, which the
 wrappers tools/with-postgres and tools/with-redis have started.
 """
+import argparse
 import os
+import random
 import re
 import socket
 
 from kit import databases, harness
 
 DATABASE = "postgres"
+
+
+def arguments_read(description, rate, **options):
+    """Of a program in which a crowd buys. options: name → its default, which says of what kind it is"""
+    parser = argparse.ArgumentParser(description=description)
+    for name, value in options.items():
+        parser.add_argument(f"--{name}", type=type(value), default=value)
+    parser.add_argument("--rate", type=float, default=rate, help="new purchases per second, of all gateways")
+    parser.add_argument("--seed", type=int, default=None, help="else another one each time; it is printed")
+    given = parser.parse_args()
+    given.seed = given.seed or random.randrange(1, 1 << 31)
+    return given
 
 
 def redis_ask(address, *words):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bars of STEP=2 of check-cluster: Redis proposes, the engine confirms, the database keeps, then it is told."""
-import glob
 import os
 import re
 import sys
 
-from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, REPOSITORY, Ended, asked, box, command_run
+from bars import BUILD_ROOT, REPOSITORY, Ended, asked, box, command_run
+from cluster_rules import files, rules_run
 
 TOOLS, HERE = os.path.join(REPOSITORY, "tools"), os.path.dirname(os.path.realpath(__file__))
 REDIS, CLUSTER, POSTGRES = ([os.path.join(TOOLS, f"with-{name}")] for name in ("redis", "cluster", "postgres"))
@@ -20,24 +20,8 @@ SCRIPT_RATIOS = {"wins": 3.0, "refusals": 1.5}
 
 def rules(is_long):
     """Files of tests/e2e on Redis and PostgreSQL."""
-    names = QUICK_RULES if not is_long else sorted(
-        os.path.relpath(path, os.path.join(REPOSITORY, "tests", "e2e"))[:-len("_test.py")] for folder in ("orders", "payments")
-        for path in glob.glob(os.path.join(REPOSITORY, "tests", "e2e", folder, "*_test.py")))
-    CLEAN_ENVIRONMENT.update({"E2E_STORE": "postgres", "E2E_INVENTORY": "redis"})
-    passed, failed, wrong = 0, 0, []
-    try:
-        for name in names:
-            path = os.path.join(REPOSITORY, "tests", "e2e", f"{name}_test.py")
-            output = command_run([*POSTGRES, *REDIS, sys.executable, path], 600, may_fail=True)
-            total = re.search(r"^(\d+) passed, (\d+) failed", output, re.M)
-            if not total:
-                raise Ended(f"{name}: {output[-300:]}")
-            passed, failed = passed + int(total[1]), failed + int(total[2])
-            wrong += [f"{name}: {line[:200]}" for line in output.splitlines() if line.startswith("FAIL")]
-    finally:
-        for variable in ("E2E_STORE", "E2E_INVENTORY"):
-            del CLEAN_ENVIRONMENT[variable]
-    return " | ".join([f"{len(names)} files, {passed} rules passed, {failed} failed", *wrong[:3]]), failed == 0
+    names = files(("orders", "payments")) if is_long else list(QUICK_RULES)
+    return rules_run(names, [*POSTGRES, *REDIS], {"E2E_STORE": "postgres", "E2E_INVENTORY": "redis"}, box(900, is_long))
 
 
 def differential(commands, is_long):

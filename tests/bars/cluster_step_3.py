@@ -1,7 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bars of STEP=3 of check-cluster that are about faults: everything is killed in turn, and networks are cut."""
-from bars import Ended, asked, box
-from cluster_step_2 import CLUSTER, program
+"""The bars of STEP=3 of check-cluster: the order suite on each combination of servers, everything is killed in turn, networks are cut, one
+of three brokers is killed, and what a client hears. cluster_crowded.py has crowds, moves and neighbours."""
+import concurrent.futures
+import os
+import re
+
+from bars import Ended, asked, box, rules
+from cluster_crowded import bar_4, bar_5, bar_6
+from cluster_rules import files, rules_run
+from cluster_step_2 import CLUSTER, POSTGRES, REDIS, TOOLS, program
+
+MARIADB, KAFKA = ([os.path.join(TOOLS, f"with-{name}")] for name in ("mariadb", "kafka"))
+QUICK_RULES = ("orders/order_requests", "orders/order_life", "payments/payment_requests", "purchase/purchase")
+BY_REDIS, BY_KAFKA = {"E2E_INVENTORY": "redis"}, {"E2E_INVENTORY": "redis", "E2E_QUEUE": "kafka"}
+COMBINATIONS = (
+    ("embedded, SQLite", [], {}),
+    ("embedded, PostgreSQL", POSTGRES, {"E2E_STORE": "postgres"}),
+    ("Redis, PostgreSQL", [*POSTGRES, *REDIS], {"E2E_STORE": "postgres", **BY_REDIS}),
+    ("Redis Cluster, Kafka, PostgreSQL", [*KAFKA, *POSTGRES, *CLUSTER], {"E2E_STORE": "postgres", **BY_KAFKA}),
+    ("Redis Cluster, Kafka, MariaDB", [*KAFKA, *MARIADB, *CLUSTER], {"E2E_STORE": "mysql", **BY_KAFKA}),
+)
+AT_ONCE = 2  # they wait more than they compute
+NOT_READY_S = 1
+
+
+def program_or_skipped(*words, **more):
+    try:
+        return program(*words, **more)
+    except Ended as ended:
+        if "skipped: " in str(ended):  # no broker, no root, or no network namespaces: it says which
+            return str(ended).strip().splitlines()[-1], True
+        raise
+
+
+def bar_1(bars):
+    is_long = bool(os.environ.get("CLUSTER_LONG"))
+    names = files(("orders", "payments")) if is_long else list(QUICK_RULES)
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        waiting = [(what, pool.submit(rules_run, names, wrapper, servers, box(600, is_long))) for what, wrapper, servers in COMBINATIONS]
+        for what, part in waiting:
+            bars.part(f"1 {what}", "the order suite passes", part.result)
 
 
 def bar_2(bars):
@@ -14,16 +52,23 @@ def bar_2(bars):
 def bar_3(bars):
     cuts, many = asked("CUTS", 6)
     most = 30 if many else 8
-
-    def networks():
-        try:
-            return program("cluster_cuts.py", [], "--cuts", cuts, "--most", most, seconds=box(900, many))
-        except Ended as ended:
-            if "skipped: " in str(ended):  # no root, or no network namespaces: it says which
-                return str(ended).strip().splitlines()[-1], True
-            raise
     bars.part("3", f"{cuts} cuts between machines, both ways and one way, of 5 to {most} s (Redis from Redis: 5 s longer): the same, "
-              "and both gateways sell again", networks)
+              "and both gateways sell again",
+              lambda: program_or_skipped("cluster_cuts.py", [], "--cuts", cuts, "--most", most, seconds=box(900, many)))
+    kills, more = asked("BROKER_KILLS", 2)
+    bars.part("3 brokers", f"one of three brokers is killed under load, {kills} times: no win is refused, none is void",
+              lambda: program_or_skipped("cluster_brokers.py", [*KAFKA, "--three", *POSTGRES, *CLUSTER], "--kills", kills, seconds=box(600, more)))
 
 
-BARS = {"2": bar_2, "3": bar_3}
+def hears():
+    figure, ok = rules("client_hears", 600)
+    found = re.search(r"not ready after ([0-9.]+) s", figure)
+    return figure, ok and found is not None and float(found[1]) <= NOT_READY_S
+
+
+def bar_hears(bars):
+    bars.part("hears", f"each row of the table 'What a client hears' of docs/cluster.md; a gateway that is cut off is not ready within {NOT_READY_S} s",
+              hears)
+
+
+BARS = {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5, "6": bar_6, "hears": bar_hears}

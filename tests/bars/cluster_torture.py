@@ -15,7 +15,6 @@ each sale:
 and reconciliation and `stampede verify` find nothing, there is no dead letter, and no process ended by itself.
 Prints a line of figures, then what is wrong; exit status 1 if something is.
 """
-import argparse
 import collections
 import os
 import random
@@ -28,7 +27,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 from cluster_lost import Process, master_of  # noqa: E402
-from cluster_shop import Shop, redis_ask, redis_nodes  # noqa: E402
+from cluster_shop import Shop, arguments_read, redis_ask, redis_nodes  # noqa: E402
 from kit import crowd  # noqa: E402
 from kit.cluster import reconcile  # noqa: E402
 from kit.harness import Buyer, Closed, Failure, eventually  # noqa: E402
@@ -269,19 +268,8 @@ def figure(phase):
             f"({100 * ends['void'] / max(1, decided + len(sale.told)):.2f} %)")
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description="Everything is killed in turn while a crowd buys.")
-    parser.add_argument("--kills", type=int, default=10)
-    parser.add_argument("--rate", type=float, default=200, help="new purchases per second, of all gateways")
-    parser.add_argument("--shards", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=None, help="else another one each time; it is printed")
-    given = parser.parse_args()
-    given.seed = given.seed or random.randrange(1, 1 << 31)
-    return given
-
-
 def main():
-    given = arguments()
+    given = arguments_read("Everything is killed in turn while a crowd buys.", 200, kills=10, shards=2)
     torture = Torture(given)
     try:
         plain = torture.phase(PLAIN, given.kills // 2)

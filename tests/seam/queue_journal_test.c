@@ -25,7 +25,7 @@ static void *made_open(void)
     made->disk = memory_disk_open(1);
     made->config = kit_config(made->disk, 6, 3);
     made->journal = kit_open(&made->config, &log, &recovery);
-    assert_int_equal(journal_queue_open(&made->queue, &made->config, made->journal), STATUS_OK);
+    assert_int_equal(journal_queue_open(&made->queue, &made->config, made->journal, NULL), STATUS_OK);
     return made;
 }
 
@@ -48,7 +48,7 @@ static void made_reopen(void *context)
 {
     struct made *made = context;
     made->queue->ops->close(made->queue);
-    assert_int_equal(journal_queue_open(&made->queue, &made->config, made->journal), STATUS_OK);
+    assert_int_equal(journal_queue_open(&made->queue, &made->config, made->journal, NULL), STATUS_OK);
 }
 
 static void made_append(void *context, const struct command *command, const struct outcome *outcome)

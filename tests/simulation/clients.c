@@ -258,6 +258,8 @@ static channel_index place_choose(struct world *world)
 {
     if (world_chance(world, 3))
         return (channel_index)world_below(world, 256);
+    if (world_chance(world, 6)) /* as units for a presale arrive */
+        return CHANNEL_LINE;
     return world_chance(world, 15) ? CHANNEL_SAFETY
                                    : (channel_index)world_below(world, world->channel_count);
 }
@@ -373,6 +375,10 @@ static void shop_act(struct world *world)
     const item_id item = (item_id)(1 + world_below(world, world->item_count));
     struct command command = { 0 };
     const uint64_t what = world_below(world, 100);
+    if (what < 12) {
+        world_channels_act(world);
+        return;
+    }
     if (what < 45) {
         command = stock_command(world);
     } else if (what < 60) {

@@ -12,7 +12,7 @@ void model_refund_want(struct model_store *model, const struct payment *payment,
     for (uint32_t i = 0; i < model->at.refunds; i++)
         invariant(model->refunds[i].payment != payment->id);
     struct refund *refund = &model->refunds[model->at.refunds++];
-    refund_make(payment, currency, why, now_ms, refund);
+    refund_make(payment, currency, why, 0, now_ms, refund);
     refund->id = model->at.refunds;
 }
 

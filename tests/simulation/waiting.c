@@ -63,8 +63,30 @@ void world_serve(struct world *world)
         line_failed(world, waitlist_turn(&world->waitlist, world->now_ms));
 }
 
+/* Nobody waits for units that could be offered: those of the web channel, and those of the line. */
+static void place_check(const struct world *world, const struct waitlist_place *place, channel_index channel)
+{
+    struct outcome outcome;
+    /* Who was still cooling down when the line was last looked at from its start is passed over. */
+    const uint64_t looked_ms = world->waitlist.again_ms - WAITLIST_AGAIN_MS;
+    const struct command command = { .type = COMMAND_RESERVE,
+        .time_ms = looked_ms < world->engine_ms ? looked_ms : world->engine_ms,
+        .reserve = { .user = place->user,
+            .key = waitlist_key(place->id),
+            .item = place->item,
+            .quantity = place->quantity,
+            .channel = channel,
+            .flags = RESERVE_AFTER_END | RESERVE_OFFER } };
+    model_expect(&world->model, &command, &outcome);
+    if (outcome.answer == ANSWER_WON)
+        violation("I3 never undersell", "item %u: user %u waits for %u units, channel %u has %u for them",
+            place->item, user_index(place->user), place->quantity, channel,
+            world->model.items[place->item].free[channel]);
+}
+
 void world_check_lines(const struct world *world)
 {
+    static const channel_index offered_from[] = { WAITLIST_CHANNEL, CHANNEL_LINE };
     static struct waitlist_place places[PLACES_MAX];
     const struct model *model = &world->model;
     uint32_t count = 0;
@@ -76,21 +98,8 @@ void world_check_lines(const struct world *world)
         if (status != STATUS_OK)
             violation("the line", "can't be read: %s", status_name(status));
         for (uint32_t i = 0; i < count; i++) {
-            struct outcome outcome;
-            /* Who was still cooling down when the line was last looked at from its start is passed over. */
-            const uint64_t looked_ms = world->waitlist.again_ms - WAITLIST_AGAIN_MS;
-            const struct command command = { .type = COMMAND_RESERVE,
-                .time_ms = looked_ms < world->engine_ms ? looked_ms : world->engine_ms,
-                .reserve = { .user = places[i].user,
-                    .key = waitlist_key(places[i].id),
-                    .item = id,
-                    .quantity = places[i].quantity,
-                    .flags = RESERVE_AFTER_END | RESERVE_OFFER } };
-            model_expect(model, &command, &outcome);
-            if (outcome.answer == ANSWER_WON)
-                violation("I3 never undersell",
-                    "item %u: user %u waits for %u units, %u are free and nothing forbids them", id,
-                    user_index(places[i].user), places[i].quantity, model->items[id].free[0]);
+            for (uint32_t at = 0; at < sizeof offered_from / sizeof *offered_from; at++)
+                place_check(world, &places[i], offered_from[at]);
         }
     }
 }

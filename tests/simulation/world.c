@@ -117,7 +117,7 @@ static enum status process_open(struct world *world, struct embedded_report *rep
     if (status != STATUS_OK)
         return status;
     status = journal_queue_open(
-        &world->log_queue, &world->config.journal, embedded_journal(world->embedded));
+        &world->log_queue, &world->config.journal, embedded_journal(world->embedded), NULL);
     if (status == STATUS_OK)
         return STATUS_OK;
     embedded_close(world->embedded);
@@ -236,7 +236,8 @@ static void orders_open(struct world *world)
         &(struct waitlist_config){ .store = world->store,
             .port = &world->pump_port.port,
             .board = embedded_board(world->embedded),
-            .window_ms = OFFER_WINDOW_MS });
+            .window_ms = OFFER_WINDOW_MS,
+            .has_line = world->channel_count <= CHANNEL_LINE });
     providers_open(world);
     rooms_start(world);
     world->writer_progress = (struct order_writer_progress){ 0 };

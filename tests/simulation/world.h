@@ -161,6 +161,7 @@ static inline bool world_chance(struct world *world, uint32_t percent)
 void client_act(struct world *world); /* somebody asks for something */
 /* False: the port is full. */
 bool client_ask(struct world *world, uint32_t port, const struct command *command);
+void world_channels_act(struct world *world); /* channels.c: the shop, for its channels and safety stock */
 void client_burst(struct world *world); /* all buyers want one of everything */
 void client_collect(struct world *world, uint32_t port);
 void client_setup(struct world *world); /* the shop asks for whatever of its sales is not in the log yet */

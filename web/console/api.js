@@ -45,6 +45,8 @@ async function send(method, path, { body, type = 'application/json', headers = {
     });
     if (response.status === 204)
         return null;
+    if (response.ok && response.headers.get('Content-Type')?.startsWith('text/csv'))
+        return { text: await response.text(), next: response.headers.get('Stampede-Next') ?? undefined };
     const answer = await response.json().catch(() => null);
     if (!response.ok)
         throw new Refusal(response.status, answer);
@@ -87,6 +89,21 @@ export async function readAll(path, name, { turn = 'after', most = Infinity, fir
             break;
     }
     return rows;
+}
+
+/* A file that the server writes page by page. */
+export async function readFile(path) {
+    const join = path.includes('?') ? '&' : '?';
+    let text = '';
+    let next;
+    for (let page = 0; page < PAGES_MAX; page++) {
+        const answer = await read(next === undefined ? path : `${path}${join}before=${next}`);
+        text += answer.text;
+        next = answer.next;
+        if (next === undefined)
+            break;
+    }
+    return text;
 }
 
 export const sessionRead = () => send('GET', '/console/session');

@@ -3,7 +3,7 @@
 
 import { element } from '../dom.js';
 import { auditPanel } from './audit.js';
-import { change, read, readAll } from './api.js';
+import { change, read, readAll, readFile } from './api.js';
 import { csvText, fileSave } from './csv.js';
 import { ask } from './dialog.js';
 import { moment, money, number } from './format.js';
@@ -40,6 +40,10 @@ function listShow(main) {
     const search = element('form', { class: 'panel bar', role: 'search' }, field(say('orders.id'), id), field(say('order.state'), fields.state), field(say('orders.sale'), fields.sale),
         field(say('orders.item'), fields.item), field(say('orders.customer'), fields.subject), element('button', { type: 'submit', class: 'main', textContent: say('orders.search') }));
     const save = button(say('orders.csv'), () => guarded(place.node, async () => {
+        if (may('operator')) { /* with addresses, as the server writes it */
+            fileSave('orders.csv', await readFile(`/orders/export?${queryOf(fields)}`), 'text/csv');
+            return;
+        }
         const all = await readAll(`/orders?${queryOf(fields)}`, 'orders', { turn: 'before', most: CSV_MAX });
         fileSave('orders.csv', csvText(['order', 'ticket', 'number', 'state', 'reason', 'item', 'quantity', 'amount', 'currency', 'user', 'customer', 'created'],
             all.map(({ number: place_, user, customer, view }) => [view.order, view.ticket, place_, view.state, view.reason, view.item, view.quantity, view.amount,
@@ -83,10 +87,14 @@ function storyOf({ number: place, view }, payments, refunds) {
     }
     for (const refund of refunds) {
         const values = { amount: money(refund.amount, refund.currency), provider: refund.provider };
-        story.push([refund.created_ms, say('story.refund', values)]);
+        story.push([refund.created_ms, say(refund.why === 'part' ? 'story.part' : 'story.refund', values)]);
         if (refund.done_ms)
             story.push([refund.done_ms, say('story.refund.done', values)]);
     }
+    if (view.shipment !== undefined)
+        story.push([view.shipment.shipped_ms, say('story.shipped', view.shipment)]);
+    if (view.shipment?.delivered_ms)
+        story.push([view.shipment.delivered_ms, say('story.delivered')]);
     if (view.state === 'pending')
         story.push([view.pay_by_ms, say('story.until')]);
     if (view.state === 'closed')
@@ -95,6 +103,30 @@ function storyOf({ number: place, view }, payments, refunds) {
         story.push([null, say('story.refunded')]);
     return element('ol', { class: 'steps' }, ...story.map(([time, words]) => element('li', {}, element('span', { textContent: words }),
         element('small', { textContent: time === null ? '' : moment(time, true) }))));
+}
+
+/* The goods on their way, and a part of the money back. */
+function goodsActs({ view }, values, done) {
+    const acts = [];
+    const { shipment } = view;
+    const carrier = element('input', { maxLength: 64, required: true, value: shipment?.carrier ?? '' });
+    const tracking = element('input', { maxLength: 64, required: true, value: shipment?.tracking ?? '' });
+    const amount = element('input', { inputMode: 'decimal', required: true, maxLength: 20 });
+    const reason = element('input', { maxLength: 60 });
+    if (view.state === 'paid' && shipment?.state !== 'delivered' && may('operator'))
+        acts.push(button(say(shipment === undefined ? 'order.ship' : 'order.ship.correct'), () => ask({ title: say('order.ship.title', values), text: say('order.ship.text'), yes: say('order.ship'),
+            fields: [field(say('order.carrier'), carrier), field(say('order.tracking'), tracking)],
+            act: (key) => change('POST', `/orders/${view.order}/ship`, { carrier: carrier.value.trim(), tracking: tracking.value.trim(), replace: shipment !== undefined }, key) })
+            .then((answer) => answer && done(say('order.ship.done')))));
+    if (shipment?.state === 'shipped' && may('operator'))
+        acts.push(button(say('order.deliver'), () => ask({ title: say('order.deliver.title', values), text: say('order.deliver.text'), yes: say('order.deliver'),
+            act: (key) => change('POST', `/orders/${view.order}/deliver`, undefined, key) }).then((answer) => answer && done(say('order.deliver.done')))));
+    if (view.state === 'paid' && may('admin'))
+        acts.push(button(say('order.part'), () => ask({ title: say('order.part.title', values), text: say('order.part.text', values), yes: say('order.part'), danger: true,
+            fields: [field(say('order.part.amount'), amount), field(say('order.part.reason'), reason)],
+            act: (key) => change('POST', `/orders/${view.order}/refund-part`, { amount: amount.value.trim(), currency: view.currency, key, reason: reason.value.trim() }, key) })
+            .then((answer) => answer && done(say('order.part.done'))), 'danger'));
+    return acts;
 }
 
 function orderActs(order, done) {
@@ -109,6 +141,7 @@ function orderActs(order, done) {
         acts.push(button(say('order.refund'), () => ask({ title: say('order.refund.title', values), text: say('order.refund.text', values), yes: say('order.refund'), danger: true,
             fields: [field(say('refund.to'), to)], act: (key) => change('POST', `/orders/${view.order}/refund`, { to: to.value }, key) })
             .then((answer) => answer && done(say('order.refund.done'))), 'danger'));
+    acts.push(...goodsActs(order, values, done));
     if (may('operator')) {
         const note = element('textarea', { rows: 3, maxLength: 100, required: true });
         acts.push(button(say('note.add'), () => ask({ title: say('note.add'), text: say('note.text'), yes: say('note.save'), fields: [field(say('letter.note'), note)],
@@ -164,7 +197,10 @@ function orderShow(main, id) {
             element('div', { class: 'grid wide-left' }, panel(say('order.story'), storyOf(order, payments, refunds), element('div', { class: 'acts' }, ...acts)),
                 element('div', { class: 'stack' }, panel(say('sale.about'), facts([[say('order.order'), element('span', { class: 'mono', textContent: view.order })],
                     [say('order.ticket'), element('span', { class: 'mono', textContent: view.ticket })], [say('orders.item'), view.item], [say('order.quantity'), number(view.quantity)],
-                    [say('order.amount'), amountOf(view)], [say('orders.customer'), order.customer ?? order.user]])), ...(contact ? [contact] : []))), ...(webhooks.length > 0 ? [webhooksPanel(webhooks, done)] : []), trail);
+                    [say('order.amount'), amountOf(view)],
+                    view.partly_refunded && [say('order.parts'), money(view.partly_refunded, view.currency)],
+                    view.shipment && [say('order.shipment'), `${say(`order.${view.shipment.state}`)} · ${view.shipment.carrier} ${view.shipment.tracking}`],
+                    view.remedy && [say('case.remedy'), say(`remedy.${view.remedy.remedy}`)], [say('orders.customer'), order.customer ?? order.user]])), ...(contact ? [contact] : []))), ...(webhooks.length > 0 ? [webhooksPanel(webhooks, done)] : []), trail);
     }
     const place = loadedPlace({ load, paint });
     return loadedShow(main, [element('p', { class: 'crumb' }, element('a', { href: '#/orders', textContent: say('nav.orders') }))], place);

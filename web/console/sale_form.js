@@ -3,6 +3,7 @@
 
 import { element, textSet } from '../dom.js';
 import { change, changeKey, read } from './api.js';
+import { channelsPanel, channelsRead } from './channels_part.js';
 import { ask } from './dialog.js';
 import { say } from './i18n.js';
 import { itemFields } from './item_form.js';
@@ -68,12 +69,12 @@ export function saleEditShow(main, id) {
 }
 
 export function itemEditShow(main, sale, id) {
-    return loadedShow(main, [], loadedPlace({
+    const shown = loadedPlace({
         async load() {
             const item = await read(`/items/${id}`);
-            return [item, ...await Promise.all([read(`/products/${item.product}`), read(`/items/${id}/counts`)])];
+            return [item, ...await Promise.all([read(`/products/${item.product}`), read(`/items/${id}/counts`), channelsRead(id)])];
         },
-        paint([item, product, { counts }], place) {
+        paint([item, product, { counts }, channels], place) {
             const back = `#/sales/${sale}`;
             const fields = itemFields({ item, product, preheated: counts !== null });
             const away = button(say('item.remove'), () => ask({ title: say('item.remove.title', { name: product.name }), text: say('item.remove.text'), yes: say('item.remove'), danger: true,
@@ -86,7 +87,9 @@ export function itemEditShow(main, sale, id) {
                 formMake({ back, words: say('form.save'), nodes: [fields.node], more: counts === null ? [away] : [], save: async () => {
                     await fields.save(sale);
                     return back;
-                } }));
+                } }),
+                channelsPanel({ item, counts, ...channels }, () => shown.look()));
         },
-    }));
+    });
+    return loadedShow(main, [], shown);
 }

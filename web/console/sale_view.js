@@ -10,6 +10,7 @@ import { nameIn, named, say } from './i18n.js';
 import { itemFields } from './item_form.js';
 import { unitsBar } from './live_parts.js';
 import { button, chip, facts, field, loadedPlace, loadedShow, panel, tellerMake, titleRow } from './parts.js';
+import { presaleActs } from './presale_acts.js';
 import { saleActs, stockAct } from './sale_acts.js';
 import { saleChecks } from './sale_checks.js';
 import { stateOfSale } from './sales_view.js';
@@ -33,7 +34,8 @@ function checklist(seen) {
         element('li', { 'data-grade': grade }, element('span', { class: 'sr', textContent: say(`grade.${grade}`) }), say(`ready.${key}`, values)))));
 }
 
-function itemRow({ item, product, counts, preheated }, editable, again) {
+function itemRow(row, editable, again) {
+    const { item, product, counts, preheated } = row;
     const acts = may('operator') && preheated
         ? [button(say('act.add'), () => stockAct(item, product, counts, 1, again), 'plain small'),
             button(say('act.take'), () => stockAct(item, product, counts, -1, again), 'plain small')]
@@ -43,7 +45,7 @@ function itemRow({ item, product, counts, preheated }, editable, again) {
     return element('li', { 'data-item': item.id }, pictureOf(product, { class: 'thumb', width: 44, height: 44 }),
         element('div', {}, element('div', { class: 'stock-head' }, element('b', { textContent: nameIn(product) }),
             element('span', { class: 'stock-left', textContent: `${price} · ${preheated ? say('item.left', { free: number(counts.free) }) : say('units.cold')}` })),
-        ...unitsBar(counts), element('div', { class: 'acts' }, ...acts, ...(editable ? [edit] : []))));
+        ...unitsBar(counts), element('div', { class: 'acts' }, ...acts, ...presaleActs(row, again), ...(editable ? [edit] : []))));
 }
 
 /* What those in its waiting room are told, and writing another word to them. */

@@ -12,6 +12,7 @@ import { chip, choice, listPanel, loadedPlace, loadedShow, table, titleRow } fro
 import { itemEditShow, saleEditShow, saleFormShow } from './sale_form.js';
 import { saleShow } from './sale_view.js';
 import { may } from './session.js';
+import { timetablesShow } from './timetables_view.js';
 
 const ORDER = ['open', 'paused', 'scheduled', 'draft', 'ended'];
 
@@ -25,7 +26,7 @@ export function salesSort(sales) {
     });
 }
 
-/* The two ways to look at sales. */
+/* The ways to look at sales. */
 function waysPart(now) {
     const way = (name, href) => {
         const link = element('a', { href, textContent: say(`sales.${name}`) });
@@ -33,7 +34,8 @@ function waysPart(now) {
             link.setAttribute('aria-current', 'page');
         return link;
     };
-    return element('div', { class: 'ways', role: 'group', 'aria-label': say('sales.ways') }, way('list', '#/sales'), way('calendar', `#/sales/day/${dayText(Date.now())}`));
+    return element('div', { class: 'ways', role: 'group', 'aria-label': say('sales.ways') }, way('list', '#/sales'), way('calendar', `#/sales/day/${dayText(Date.now())}`),
+        way('times', '#/sales/times'));
 }
 
 const newLink = () => (may('admin') ? [element('a', { class: 'main', href: '#/sales/new', textContent: say('sale.new') })] : []);
@@ -78,12 +80,14 @@ function dayShow(main, text) {
     }));
 }
 
-/* "3", "3/edit", "3/clone", "3/items/7", "new", "day/2026-11-16". */
+/* "3", "3/edit", "3/clone", "3/items/7", "new", "times", "day/2026-11-16". */
 export function salesShow(main, [which, what, item]) {
     if (which === undefined)
         return listShow(main);
     if (which === 'new')
         return saleFormShow(main);
+    if (which === 'times')
+        return timetablesShow(main, waysPart('times'));
     if (which === 'day')
         return dayShow(main, what);
     if (what === 'edit')

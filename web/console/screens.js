@@ -2,6 +2,7 @@
 /* Which address shows which screen. */
 
 import { afterShow } from './after_view.js';
+import { casesShow } from './cases_view.js';
 import { liveShow } from './live_view.js';
 import { ordersShow } from './orders_view.js';
 import { runShow } from './run_view.js';
@@ -14,6 +15,7 @@ export const SCREENS = [
     { name: 'sales', show: salesShow },
     { name: 'run', show: runShow },
     { name: 'orders', show: ordersShow },
+    { name: 'cases', show: casesShow },
     { name: 'trouble', show: troubleShow },
     { name: 'after', show: afterShow },
     { name: 'settings', show: settingsShow },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory/redis/log_reader.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
 
@@ -25,6 +26,7 @@ struct log_reader {
     struct log_reader_config config;
     struct wake wake;
     _Atomic bool stop, away;
+    _Atomic uint64_t asks_since_ms; /* the database is being asked since then; 0: it is not */
     /* Its thread. */
     struct followed *parts; /* in the order of their numbers */
     uint32_t part_count;
@@ -111,6 +113,12 @@ struct log_piece *log_reader_take(struct log_reader *reader)
 
 /* ---- reading ---- */
 
+/* Before each question: one that is not answered in time is a database that is away. */
+static void asks(struct log_reader *reader)
+{
+    atomic_store(&reader->asks_since_ms, clock_monotonic_ms());
+}
+
 /* NULL: there are too many. */
 static struct followed *followed_find(struct log_reader *reader, uint32_t part)
 {
@@ -146,6 +154,7 @@ static enum status part_read(struct log_reader *reader, const struct part_state 
         struct journal_entry entry;
         if (!has_room(reader))
             return STATUS_FULL;
+        asks(reader);
         status = store->ops->cluster->journal_next(
             store, state->part, part->last_entry, &entry, reader->buffer);
         if (status == STATUS_OK)
@@ -181,6 +190,7 @@ static enum status wants_write(struct log_reader *reader)
         pthread_mutex_unlock(&reader->lock);
         if (!some)
             return STATUS_OK;
+        asks(reader);
         status = want_write(reader->config.store, &want);
         if (status != STATUS_OK)
             return status;
@@ -199,6 +209,7 @@ enum status log_reader_turn(struct log_reader *reader)
     uint32_t count = PARTS_PER_READ, from = 0;
     enum status status = wants_write(reader);
     while (status == STATUS_OK && count == PARTS_PER_READ) {
+        asks(reader);
         status = store->ops->cluster->parts(store, from, states, PARTS_PER_READ, &count);
         for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
             status = part_read(reader, &states[i]);
@@ -206,6 +217,7 @@ enum status log_reader_turn(struct log_reader *reader)
         }
     }
     const bool away = status != STATUS_OK && status != STATUS_FULL;
+    atomic_store(&reader->asks_since_ms, 0);
     if (away != atomic_exchange(&reader->away, away)) {
         if (away)
             log_error("inventory", "the logs can't be read from the database: %s", status_name(status));
@@ -268,5 +280,7 @@ bool log_reader_rouse(struct log_reader *reader, uint32_t part, uint32_t epoch)
 
 bool log_reader_is_away(const struct log_reader *reader)
 {
-    return atomic_load(&reader->away);
+    const uint64_t since_ms = atomic_load(&reader->asks_since_ms);
+    return atomic_load(&reader->away)
+        || (since_ms != 0 && clock_monotonic_ms() >= since_ms + LOG_SILENT_MS);
 }

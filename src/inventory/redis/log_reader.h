@@ -8,14 +8,21 @@
  * It looks each LOG_LOOK_MS, and at once when log_reader_look is called. What is handed over and not taken
  * yet is bounded (LOG_PIECES_MAX); the reader waits then.
  * Thread: as said at each function. Memory: each piece is taken and freed on its own.
- * Errors: a database that is away is asked again; log_reader_is_away says so meanwhile. */
+ * Errors: a database that is away is asked again; log_reader_is_away says so meanwhile, also while one that
+ * is silent is waited for. */
 #ifndef STAMPEDE_INVENTORY_REDIS_LOG_READER_H
 #define STAMPEDE_INVENTORY_REDIS_LOG_READER_H
 
 #include "base/thread.h"
 #include "contract/cluster_store.h"
 
-enum { LOG_LOOK_MS = 50, LOG_AWAY_MS = 200, LOG_PIECES_MAX = 256, LOG_WANTS_MAX = 64 };
+enum {
+    LOG_LOOK_MS = 50,
+    LOG_AWAY_MS = 200,
+    LOG_SILENT_MS = 700, /* a question that waits for so long: the database is away */
+    LOG_PIECES_MAX = 256,
+    LOG_WANTS_MAX = 64
+};
 
 /* An entry of a partition's log, or how far the partition is: all entries up to state.seq come before. */
 struct log_piece {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inventory/redis/remote_fence.c: is the master of a partition still the one that was opened? A server that
  * was replaced and came back may have kept the script, but not the state; its replication id is another one
- * then (docs/redis.md#opening). Each second it is compared with the one that the opening has noted, and at
- * once when the server could not be reached, or said that it is no master. Until they agree, by what the
+ * then (docs/redis.md#opening). Each half second it is compared with the one that the opening has noted, and
+ * at once when the server could not be reached, or said that it is no master. Until they agree, by what the
  * server has told since then, this process sends nothing there. It only spares proposals that would be void:
  * the database is the fence.
  * And: does the partition rest (opening.h)? Then nobody has it open until something is asked of it.
@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    FENCE_LOOK_MS = 1000,
+    FENCE_LOOK_MS = 500, /* with inventory.timeout_ms: a silent master is noticed within a second */
     FENCE_SOON_MS = 50,
     FENCE_REST_MS = 10 * 1000,
     REDIS_VERSION_MIN = 7,

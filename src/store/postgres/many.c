@@ -51,9 +51,9 @@ static void text_make(char sql[SQL_BYTES], const char *head, uint32_t columns)
 static enum status rows_send(struct postgres *postgres, const char *sql, const uint8_t *arrays,
     uint32_t columns, size_t bytes)
 {
-    const char *data[POSTGRES_VALUES_MAX];
-    int sizes[POSTGRES_VALUES_MAX], formats[POSTGRES_VALUES_MAX];
-    Oid types[POSTGRES_VALUES_MAX];
+    const char *data[POSTGRES_VALUES_FEW];
+    int sizes[POSTGRES_VALUES_FEW], formats[POSTGRES_VALUES_FEW];
+    Oid types[POSTGRES_VALUES_FEW];
     for (uint32_t i = 0; i < columns; i++) {
         data[i] = (const char *)arrays + i * bytes;
         sizes[i] = (int)bytes;
@@ -77,7 +77,7 @@ enum status postgres_insert_many(struct sql_connection *connection, const char *
     struct postgres *postgres = postgres_of(connection);
     const size_t bytes = ARRAY_HEAD + rows * (size_t)ARRAY_ELEMENT;
     char sql[SQL_BYTES];
-    invariant(columns > 0 && columns <= POSTGRES_VALUES_MAX && postgres->is_begun);
+    invariant(columns > 0 && columns <= POSTGRES_VALUES_FEW && postgres->is_begun);
     enum status status = postgres_may_run(postgres);
     if (status != STATUS_OK)
         return status;

@@ -10,7 +10,7 @@
 
 enum {
     POSTGRES_STATEMENTS_MAX = 512, /* about three times as many as there are texts */
-    POSTGRES_VALUES_MAX = 64,      /* of one statement */
+    POSTGRES_VALUES_FEW = 64,      /* of most statements: no memory is taken for them */
     POSTGRES_MESSAGE_MAX = 512,
 };
 

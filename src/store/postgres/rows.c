@@ -12,10 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct value {
+    uint8_t number[8];
+    const char *data; /* NULL: NULL */
+    int bytes, format;
+};
+/* As libpq wants them: `few` is their place if they are not many. */
 struct values {
-    uint8_t numbers[POSTGRES_VALUES_MAX][8];
-    const char *data[POSTGRES_VALUES_MAX]; /* NULL: NULL */
-    int bytes[POSTGRES_VALUES_MAX], formats[POSTGRES_VALUES_MAX];
+    const char **data;
+    uint8_t (*numbers)[8];
+    int *bytes, *formats;
+    void *memory; /* NULL: it is `few` */
+    struct value few[POSTGRES_VALUES_FEW];
 };
 
 static struct postgres_statement *statement_of(struct sql_row *row)
@@ -79,16 +87,19 @@ static enum status statement_forget(struct postgres *postgres, const struct post
 static enum status statement_make(struct postgres *postgres, struct postgres_statement *statement)
 {
     char name[24];
-    bool unknown[POSTGRES_VALUES_MAX];
-    Oid types[POSTGRES_VALUES_MAX];
     const size_t capacity = POSTGRES_TEXT_GROWTH * strlen(statement->sql) + 1;
+    Oid *types = malloc((statement->count + 1) * sizeof *types);
+    bool *unknown = malloc(statement->count + 1);
+    char *sql = malloc(capacity);
+    enum status status = types == NULL || unknown == NULL || sql == NULL
+        ? postgres_fail(postgres, STATUS_AWAY, SQL_ERROR_AWAY, "out of memory")
+        : STATUS_OK;
+    if (status != STATUS_OK)
+        goto done;
     for (size_t i = 0; i < statement->count; i++) {
         unknown[i] = statement->types[i] == 0;
         types[i] = unknown[i] ? POSTGRES_TEXT : statement->types[i];
     }
-    char *sql = malloc(capacity);
-    if (sql == NULL)
-        return postgres_fail(postgres, STATUS_AWAY, SQL_ERROR_AWAY, "out of memory");
     struct text text = text_in(sql, capacity - 1);
     postgres_text_statement(&text, statement->sql, unknown, statement->count);
     invariant(!text.overflow);
@@ -96,19 +107,24 @@ static enum status statement_make(struct postgres *postgres, struct postgres_sta
     name_of(postgres, statement, name);
     const int sent = PQsendPrepare(postgres->session, name, sql, (int)statement->count, types);
     PGresult *result = postgres_answer(postgres, sent, postgres->answer_ms);
-    free(sql);
-    if (PQresultStatus(result) != PGRES_COMMAND_OK)
-        return postgres_failed(postgres, result);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK) {
+        status = postgres_failed(postgres, result);
+        goto done;
+    }
     PQclear(result);
     statement->session = postgres->sessions;
-    return STATUS_OK;
+done:
+    free(sql);
+    free(unknown);
+    free(types);
+    return status;
 }
 
 static enum status statement_prepare(struct postgres *postgres, const char *sql,
     struct sql_values values, struct postgres_statement **found)
 {
     struct postgres_statement *statement = *found = statement_find(postgres, sql);
-    invariant(values.count <= POSTGRES_VALUES_MAX);
+    invariant(values.count <= SQL_VALUES_MAX);
     if (statement->sql == NULL) {
         statement->types = calloc(values.count + 1, sizeof *statement->types);
         if (statement->types == NULL)
@@ -127,6 +143,18 @@ static enum status statement_prepare(struct postgres *postgres, const char *sql,
         return status;
     statement->session = 0;
     return statement_make(postgres, statement);
+}
+
+/* False: no memory. */
+static bool values_room(struct values *to, size_t count)
+{
+    to->memory = count > POSTGRES_VALUES_FEW ? malloc(count * sizeof *to->few) : NULL;
+    uint8_t *room = to->memory != NULL ? to->memory : (uint8_t *)to->few;
+    to->data = (const char **)(void *)room;
+    to->numbers = (uint8_t(*)[8])(void *)(room + count * sizeof *to->data);
+    to->bytes = (int *)(void *)(room + count * (sizeof *to->data + sizeof *to->numbers));
+    to->formats = to->bytes + count;
+    return count <= POSTGRES_VALUES_FEW || to->memory != NULL;
 }
 
 static void values_fill(struct values *to, struct sql_values values)
@@ -177,11 +205,14 @@ enum status postgres_query(struct sql_connection *connection, const char *sql,
         status = statement_prepare(postgres, sql, values, &statement);
     if (status != STATUS_OK)
         return status;
+    if (!values_room(&given, values.count))
+        return postgres_fail(postgres, STATUS_AWAY, SQL_ERROR_AWAY, "out of memory");
     values_fill(&given, values);
     name_of(postgres, statement, name);
     const int sent = PQsendQueryPrepared(
         postgres->session, name, (int)values.count, given.data, given.bytes, given.formats, 1);
     PGresult *result = postgres_answer(postgres, sent, postgres->answer_ms);
+    free(given.memory);
     const ExecStatusType kind = PQresultStatus(result);
     if (kind != PGRES_TUPLES_OK && kind != PGRES_COMMAND_OK)
         return unanswered(postgres, sql, postgres_failed(postgres, result));

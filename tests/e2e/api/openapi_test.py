@@ -23,6 +23,7 @@ from kit.push_client import Push
 DOCUMENT_PATH = os.path.join(REPOSITORY, "docs", "openapi.json")
 PROBLEMS_PATH = os.path.join(REPOSITORY, "src", "api", "problems.h")
 ADMIN_PATH = os.path.join(REPOSITORY, "src", "api", "admin_endpoints.h")
+CHANNEL_PATH = os.path.join(REPOSITORY, "src", "api", "channel_endpoints.h")
 QUERIES_PATH = os.path.join(REPOSITORY, "src", "gateway", "request_shape.c")
 METHODS = ("get", "post", "patch", "put", "delete")
 SECRET = "a secret of the shop that is long enough"
@@ -348,6 +349,10 @@ def every_admin_route_of_the_code_is_in_the_document_and_no_other():
     written = {(method, re.sub(r"{\w+}", "#", path)): re.match(r"Role: (\w+)\.", operation["description"]).group(1)
                for method, path, operation in operations.values() if path.startswith("/admin/")}
     equal(written, coded)
+    with open(CHANNEL_PATH, encoding="utf-8") as source:
+        routes = re.findall(r'X\((\w+), CHANNEL, \w+, "([^"]+)"', source.read())
+    coded = {(method, "/channel/v1" + path.partition("?")[0].replace("@", "#")) for method, path in routes}
+    equal({(method, re.sub(r"{\w+}", "#", path)) for method, path, _ in operations.values() if path.startswith("/channel/")}, coded)
 
 
 @rule
@@ -379,7 +384,7 @@ with open(os.path.join(server.folder, "webhook.secret"), "w") as file:
 server.write_config(session__jwt_keys=keys, webhook__url="http://127.0.0.1:1/",
                     webhook__secret_file=os.path.join(server.folder, "webhook.secret"))
 server.start()
-ids = {"letter": 1}
+ids = {"letter": 1, "case": 1}
 
 
 @rule
@@ -400,6 +405,8 @@ def administrators_make_products_sales_and_items():
     item = {"sale": ids["sale"], "product": ids["product"], "flash_price": 9900, "total": 10, "safety": 2, "channels": {"web": 5, "app": 3}}
     ids["item"] = admin("adminCreateItem", 201, body=item)["id"]
     ids["many"] = admin("adminCreateItem", 201, body={**item, "limit_per_user": 3})["id"]
+    ids["timetable"] = admin("adminCreateTimetable", 201, body={"model": ids["sale"], "title": "S", "start": "00:00", "duration_s": 60,
+                                                                "offset_min": 0, "ahead_s": 120, "active": False})["id"]
     ids["one"] = admin("adminCreateItem", 201, body={"sale": ids["sale"], "product": ids["product"], "flash_price": 1, "total": 1})["id"]
     admin("adminCreateItem", 422, "bad-value", body={**item, "channels": {"web": 1}})
     admin("adminCreateItem", 422, "bad-value", body={**item, "product": 999})
@@ -582,6 +589,84 @@ def the_gates_open_pause_and_resume():
     now = call("getTime", 200)["now_ms"]
     admin("adminChangeSale", 409, "conflict", sale=ids["sale"], body={"start_ms": now + 1000})
     admin("adminChangeSale", 409, "conflict", sale=ids["sale"], body={"limit_per_user": 0})
+
+
+@rule
+def channels_and_safety_stock_are_as_documented():
+    item = ids["many"]
+    figures = {"units": 10, "orders": 8, "visits": 100, "value": 9900}
+    equal(admin("adminTellFigures", body={"channel": "app", **figures}, role="operator")["channel"], "app")
+    admin("adminTellFigures", 422, "bad-channel", body={"channel": "moon", **figures})
+    admin("adminTellFigures", 403, "admin-role", body={"channel": "app", **figures}, role="viewer")
+    equal([row["channel"] for row in admin("adminListChannels", role="viewer")["channels"]], ["web", "app"])
+    call("adminListChannels", 401, "admin-key-required")
+    equal(len(admin("adminPreviewAllocation", item=item, role="viewer")["channels"]), 2)
+    admin("adminPreviewAllocation", 404, "unknown-item", item=999)
+    equal(admin("adminAllocate", item=item, body={"shares": {"web": 5, "app": 3}}, role="operator")["moved"], 0)
+    admin("adminAllocate", 422, "bad-value", item=item, body={"shares": {}})
+    admin("adminAllocate", 404, "unknown-item", item=999, body={"shares": {"web": 1}})
+    equal(admin("adminSafety", item=item, role="viewer")["safety"], 2)
+    admin("adminSafety", 404, "unknown-item", item=999)
+    admin("adminUseSafety", 409, "conflict", item=item, body={"quantity": 3, "reason": "loss"})
+    admin("adminUseSafety", 422, "bad-value", item=item, body={"quantity": 1, "reason": "gift"})
+    equal(admin("adminUseSafety", item=item, body={"quantity": 1, "reason": "loss", "note": "x"}, role="operator")["safety"], 1)
+    admin("adminMoveUnits", item=item, body={"from": "web", "to": "safety", "quantity": 1})
+    admin("adminAdjustItem", item=item, body={"delta": 1})  # as it was
+    made = admin("adminCreateKey", 201, body={"name": "app-1", "role": "channel=app"})
+    channel = {"key": made["key"]}
+    equal(call("channelItem", 200, item=item, **channel)["free"], 3)
+    call("channelItem", 404, "unknown-item", item=999, **channel)
+    call("channelItem", 403, "admin-role", item=item, key="admin")
+    key = {"Idempotency-Key": "c1"}
+    won = call("channelReserve", 201, item=item, body={"buyer": "b"}, headers=key, **channel)
+    equal(call("channelReserve", 200, item=item, body={"buyer": "b"}, headers=key, **channel)["order"], won["order"])
+    call("channelReserve", 422, "key-reused", item=item, body={"buyer": "b", "quantity": 2}, headers=key, **channel)
+    call("channelReserve", 400, "key-required", item=item, body={"buyer": "b"}, **channel)
+    call("channelReserve", 409, "sold-out", item=item, body={"buyer": "c", "quantity": 3}, headers={"Idempotency-Key": "c2"}, **channel)
+    order = {"order": won["order"], **channel}
+    eventually(lambda: server.request("GET", f"/channel/v1/orders/{won['order']}?buyer=b", None,
+                                      {"Authorization": f"Bearer {made['key']}"}).status == 200, "it is written")
+    equal(call("channelOrder", 200, buyer="b", **order)["state"], "pending")
+    call("channelOrder", 404, "unknown-order", buyer="x", **order)
+    call("channelOrder", 400, "bad-query", **order)
+    call("channelConfirm", 404, "unknown-order", body={"buyer": "x"}, **order)
+    equal(call("channelConfirm", 200, body={"buyer": "b"}, **order)["state"], "paid")
+    call("channelReturn", 422, "bad-value", body={"buyer": "b", "to": "moon"}, **order)
+    equal(call("channelReturn", 200, body={"buyer": "b"}, **order)["state"], "refunded")
+    call("channelConfirm", 409, "order-closed", body={"buyer": "b"}, **order)
+    equal(call("channelReport", 201, item=item, body={"reference": "r", "quantity": 1}, **channel)["missing"], 0)
+    equal(call("channelReport", 200, item=item, body={"reference": "r", "quantity": 1}, **channel)["taken"], 1)
+    call("channelReport", 409, "reference-used", item=item, body={"reference": "r", "quantity": 2}, **channel)
+    equal(len(admin("adminListReports", item=item, channel="app", missing=0)["reports"]), 1)
+    admin("adminListReports", 400, "bad-query", item="x")
+    equal(call("channelFigures", 200, body=figures, **channel)["by"], "app-1")
+    call("channelFigures", 422, "bad-value", body={**figures, "channel": "web"}, **channel)
+    ids["channel"] = made["key"]
+    refusals_of_channels(item, channel, order)
+
+
+def refusals_of_channels(item, channel, order):
+    garbage = {"body": b"{", "headers": {"Content-Type": "application/json"}, **channel}
+    call("channelReserve", 404, "unknown-item", item=999, body={"buyer": "b"}, headers={"Idempotency-Key": "c3"}, **channel)
+    call("channelReport", 400, "bad-body", item=item, **garbage)
+    call("channelReport", 404, "unknown-item", item=999, body={"reference": "r", "quantity": 1}, **channel)
+    call("channelReport", 422, "bad-value", item=item, body={"reference": "a b", "quantity": 1}, **channel)
+    call("channelConfirm", 400, "bad-body", order=order["order"], **garbage)
+    call("channelConfirm", 422, "bad-value", body={}, **order)
+    call("channelReturn", 400, "bad-body", order=order["order"], **garbage)
+    call("channelReturn", 404, "unknown-order", body={"buyer": "x"}, **order)
+    call("channelFigures", 400, "bad-body", **garbage)
+    admin("adminListReports", 422, "bad-channel", channel="x" * 17)
+    admin("adminUseSafety", 404, "unknown-item", item=999, body={"quantity": 1, "reason": "loss"})
+    short = server.open_item(total=6, channels={"web": 3, "app": 3}, pay_window_ms=1000, channel_return_ms=1000000)
+    late = call("channelReserve", 201, item=short, body={"buyer": "b"}, headers={"Idempotency-Key": "late"}, **channel)["order"]
+    address = f"/channel/v1/orders/{late}?buyer=b"
+    eventually(lambda: b"expired" in server.request("GET", address, None, {"Authorization": f"Bearer {channel['key']}"}).body, "it expires")
+    call("channelReturn", 409, "order-closed", order=late, body={"buyer": "b"}, **channel)
+    admin("adminChangeItem", item=short, body={"channel_return_ms": 1})
+    admin("adminAllocate", 409, "conflict", item=short, body={"shares": {"app": 1}})
+    admin("adminEndSale", sale=server.sale_of(short))
+    call("channelReserve", 410, "ended", item=short, body={"buyer": "c"}, headers={"Idempotency-Key": "over"}, **channel)
 
 
 def pass_for(item, session):
@@ -1000,6 +1085,70 @@ def a_sold_out_item_is_waited_for():
 
 
 @rule
+def sessions_and_presales_are_as_the_document_says():
+    now = call("getTime", 200)["now_ms"]
+    model = admin("adminCreateSale", 201, body={"title": "Model", "start_ms": now - 1000, "end_ms": now + 3600000})["id"]
+    item = admin("adminCreateItem", 201, body={"sale": model, "product": ids["product"], "flash_price": 1, "total": 0})["id"]
+    other = admin("adminCreateItem", 201, body={"sale": model, "product": ids["product"], "flash_price": 1, "total": 9})["id"]
+    start = time.strftime("%H:%M", time.gmtime(now / 1000 + 120))
+    wish = {"model": model, "title": "Session", "start": start, "duration_s": 3600, "offset_min": 0, "ahead_s": 600}
+    table = admin("adminCreateTimetable", 201, body=wish)["id"]
+    admin("adminCreateTimetable", 422, "bad-value", body={**wish, "start": "25:00"})
+    admin("adminCreateTimetable", 400, "bad-body", body=[1])
+    admin("adminCreateTimetable", 404, "unknown-sale", body={**wish, "model": 9999})
+    empty = admin("adminCreateSale", 201, body={"title": "Empty", "start_ms": now, "end_ms": now + 3600000})["id"]
+    admin("adminCreateTimetable", 409, "conflict", body={**wish, "model": empty})
+    equal(len(admin("adminTimetables", role="viewer")["timetables"]), 2)
+    eventually(lambda: any(day["state"] == "made" for day in admin("adminTimetable", timetable=table, role="viewer")["days"]), "no session")
+    made = next(day["day"] for day in admin("adminTimetable", timetable=table)["days"] if day["state"] == "made")
+    admin("adminTimetable", 404, "not-found", timetable=999)
+    call("listSessions", 200)
+    far = time.strftime("%Y-%m-%d", time.gmtime(now / 1000 + 5 * 86400))
+    admin("adminTimetableDay", timetable=table, body={"day": far, "skip": True}, role="operator")
+    for status, name, body in ((422, "bad-value", {"day": "x"}), (400, "bad-body", [1]), (409, "conflict", {"day": made, "skip": True})):
+        admin("adminTimetableDay", status, name, timetable=table, body=body)
+    admin("adminTimetableDay", 404, "not-found", timetable=999, body={"day": far, "skip": True})
+    admin("adminChangeTimetable", timetable=table, body={"active": False})
+    for status, name, body in ((422, "bad-value", {"weekdays": [9]}), (400, "bad-body", [1]), (409, "conflict", {"model": empty})):
+        admin("adminChangeTimetable", status, name, timetable=table, body=body)
+    admin("adminChangeTimetable", 404, "not-found", timetable=999, body={})
+    admin("adminItemSoldOut", item=item, body={"when_sold_out": "presale", "presale_cap": 1})
+    admin("adminItemSoldOut", 422, "bad-value", item=item, body={"when_sold_out": "never"})
+    admin("adminItemSoldOut", 400, "bad-body", item=item, body=[1])
+    admin("adminItemSoldOut", 404, "unknown-item", item=999, body={"when_sold_out": "end"})
+    admin("adminPublishSale", sale=model)
+    alice, bob = ids["alice"], ids["bob"]
+    eventually(lambda: call("getItem", 200, item=item).get("offers"), "nothing is offered")
+    passes = {who: call("getPass", 201, item=item, session=who)["pass"] for who in (alice, bob)}
+    equal(call("bookItem", 201, item=item, session=alice, pass_=passes[alice])["state"], "booked")
+    call("bookItem", 200, item=item, session=alice, pass_=passes[alice], body={"quantity": 1})
+    call("bookItem", 409, "waitlist-full", item=item, session=bob, pass_=passes[bob])
+    call("bookItem", 422, "bad-value", item=item, session=bob, pass_=passes[bob], body={"quantity": 0})
+    call("bookItem", 400, "bad-body", item=item, session=bob, pass_=passes[bob], body=[1])
+    call("bookItem", 404, "not-found", item=other, session=bob, pass_=call("getPass", 201, item=other, session=bob)["pass"])
+    call("joinWaitlist", 409, "conflict", item=item, session=bob, pass_=passes[bob])
+    call("showBooking", 200, item=item, session=alice)
+    call("showBooking", 404, "not-waiting", item=item, session=bob)
+    equal(len(admin("adminItemPresale", item=item, role="viewer")["bookings"]), 1)
+    admin("adminItemPresale", 404, "unknown-item", item=999)
+    equal(admin("adminPurchases", role="viewer")["purchases"][0]["units"], 1)
+    admin("adminItemArrive", item=item, body={"units": 1}, role="operator")
+    admin("adminItemArrive", 422, "bad-value", item=item, body={"units": 0})
+    admin("adminItemArrive", 400, "bad-body", item=item, body=[1])
+    admin("adminItemArrive", 404, "unknown-item", item=999, body={"units": 1})
+    admin("adminItemArrive", 409, "conflict", item=other, body={"units": 1})
+    eventually(lambda: call("showBooking", 200, item=item, session=alice)["state"] == "offered", "no offer")
+    call("leaveBooking", 409, "conflict", item=item, session=alice)
+    call("leaveBooking", 404, "not-waiting", item=item, session=bob)
+    admin("adminItemSoldOut", item=item, body={"when_sold_out": "presale", "presale_cap": 2})
+    call("bookItem", 201, item=item, session=bob, pass_=passes[bob])
+    call("leaveBooking", 200, item=item, session=bob)
+    admin("adminEndSale", sale=model)
+    eventually(lambda: call("getItem", 200, item=item)["state"] == "ended")
+    call("bookItem", 410, "ended", item=item, session=bob, pass_=passes[bob])
+
+
+@rule
 def a_waiting_room_is_entered_drawn_and_checked():
     now = call("getTime", 200)["now_ms"]
     wish = {"title": "Room", "start_ms": now + 600000, "end_ms": now + 3600000, "waiting_room": True, "beacon_name": "index"}
@@ -1234,7 +1383,7 @@ def health_metrics_document_and_page_are_served():
 
 def documented_path(path):
     path = path.replace("{provider}", "sandbox").replace("{id}", "sb_" + "0" * 24)
-    return re.sub(r"{(sale|item|product|webhook|letter|ban|upload|name)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
+    return re.sub(r"{(sale|item|product|webhook|letter|ban|upload|name|timetable|case)}", "1", re.sub(r"{(ticket|order)}", "0" * 16, path))
 
 
 @rule
@@ -1246,7 +1395,8 @@ def other_methods_are_405_and_other_addresses_404():
         for method in METHODS:
             if method in item:
                 continue
-            reply = server.request(method.upper(), documented_path(path), headers={"Authorization": f"Bearer {server.keys['admin']}"})
+            key = ids["channel"] if path.startswith("/channel/") else server.keys["admin"]
+            reply = server.request(method.upper(), documented_path(path), headers={"Authorization": f"Bearer {key}"})
             equal(reply.status, 405, f"{method} {path}: {reply.body[:200]!r}")
             body = check(elsewhere, reply)
             equal(body["title"], problems[body["type"].removeprefix("/problems/")][1])
@@ -1269,6 +1419,80 @@ def head_answers_like_get_and_options_everywhere():
             check(operation, head, head_only=True)
 
 
+def order_made(item):
+    session = call("openSession", 201)["session"]
+    ticket = call("buy", 202, item=item, session=session, pass_=pass_for(item, session))["ticket"]
+    eventually(lambda: server.get(f"/v1/tickets/{ticket}", session=session).json()["state"] == "pending", "not written")
+    return server.get(f"/v1/tickets/{ticket}", session=session).json()
+
+
+@rule
+def orders_go_on():
+    nobody, parcel = "0" * 15 + "1", {"carrier": "SF", "tracking": "SF1"}
+    item = server.open_item(total=5, sale_fields={"start_draw_ms": 0, "return_draw_ms": 0})
+    view = order_made(item)
+    order, money = view["order"], {"amount": 100, "currency": view["currency"], "key": "k"}
+    admin("adminShipOrder", 409, "not-paid", order=order, body=parcel)
+    admin("adminRefundPart", 409, "not-paid", order=order, body=money)
+    admin("adminPayOrder", order=order, body={"amount": view["amount"], "currency": view["currency"], "reference": "go-on"})
+    admin("adminDeliverOrder", 409, "not-shipped", order=order)
+    equal(admin("adminRefundPart", order=order, body={**money, "reason": "scratched"})["partly_refunded"], 100)
+    admin("adminRefundPart", 422, "key-reused", order=order, body={**money, "amount": 101})
+    admin("adminRefundPart", 409, "amount-mismatch", order=order, body={**money, "key": "l", "amount": view["amount"]})
+    admin("adminRefundPart", 404, "unknown-order", order=nobody, body=money)
+    admin("adminRefundPart", 400, "bad-body", order=order, body=[])
+    equal(admin("adminListRefunds", after=0)["refunds"][-1]["why"], "part")
+    equal(admin("adminShipOrder", order=order, body=parcel, role="operator")["shipment"]["state"], "shipped")
+    admin("adminShipOrder", 409, "already-shipped", order=order, body={**parcel, "tracking": "2"})
+    admin("adminShipOrder", 404, "unknown-order", order=nobody, body=parcel)
+    admin("adminShipOrder", 422, "bad-value", order=order, body={})
+    admin("adminShipOrder", 400, "bad-body", order=order, body=[])
+    equal(admin("adminShipOrders", body={"rows": [{"order": order, **parcel}, {"order": nobody, **parcel}], "check": True})["rows"][0]["answer"], "repeated")
+    admin("adminShipOrders", 422, "bad-value", body={"rows": []})
+    admin("adminShipOrders", 400, "bad-body", body=[])
+    equal(admin("adminDeliverOrder", order=order)["shipment"]["state"], "delivered")
+    admin("adminDeliverOrder", 404, "unknown-order", order=nobody)
+    admin("adminExportOrders", role="operator", item=item)
+    admin("adminExportOrders", 403, "admin-role", role="viewer")
+
+
+@rule
+def units_that_were_sold_twice_are_a_case():
+    nobody = "0" * 15 + "1"
+    item = server.open_item(total=5, sale_fields={"start_draw_ms": 0, "return_draw_ms": 0})
+    first, second = order_made(item)["order"], order_made(item)["order"]
+    body = {"item": item, "channel": "tmall", "reference": "r", "missing": 1, "reason": "late report"}
+    made = admin("adminOpenCase", 201, body=body, role="operator")
+    admin("adminOpenCase", body=body)
+    admin("adminOpenCase", 404, "unknown-item", body={**body, "item": 65000})
+    admin("adminOpenCase", 422, "bad-value", body={})
+    admin("adminOpenCase", 400, "bad-body", body=[])
+    number, unknown = made["id"], 4294967295
+    equal(len(admin("adminListCases", role="viewer", state="open")["cases"]), 1)
+    equal([row["order"] for row in admin("adminGetCase", case=number)["rows"]], [second])
+    admin("adminGetCase", 404, "not-found", case=unknown)
+    admin("adminAddCaseOrders", case=number, body={"orders": [first]})
+    for name, good in (("adminAddCaseOrders", {"orders": []}), ("adminAssignCase", {"assignee": "Wang"}), ("adminAddCaseNote", {"way": "call", "text": "x"}),
+                       ("adminApplyRemedy", {"order": first, "remedy": "dismiss"}), ("adminCloseCase", {"outcome": "x"})):
+        admin(name, 404, "not-found", case=unknown, body=good)
+        admin(name, 422, "bad-value", case=number, body={})
+        admin(name, 400, "bad-body", case=number, body=[])
+    admin("adminAssignCase", case=number, body={"assignee": "Wang"})
+    admin("adminAddCaseNote", 201, case=number, body={"way": "call", "text": "no answer", "order": first})
+    admin("adminAddCaseNote", 404, "unknown-order", case=number, body={"way": "call", "text": "x", "order": nobody})
+    true(admin("adminListCaseNotes", case=number, role="operator")["notes"])
+    admin("adminListCaseNotes", 404, "not-found", case=unknown)
+    admin("adminCloseCase", 409, "conflict", case=number, body={"outcome": "x"})
+    admin("adminApplyRemedy", 409, "conflict", case=number, body={"order": first, "remedy": "substitute"})
+    admin("adminApplyRemedy", case=number, body={"order": first, "remedy": "dismiss"})
+    admin("adminApplyRemedy", case=number, body={"order": second, "remedy": "refund-coupon"})
+    equal(admin("adminGetOrder", order=second)["view"]["remedy"]["remedy"], "refund-coupon")
+    equal(admin("adminCloseCase", case=number, body={"outcome": "closed one"})["state"], "closed")
+    admin("adminAssignCase", 409, "conflict", case=number, body={"assignee": "Li"})
+    admin("adminAddCaseOrders", 409, "conflict", case=number, body={"orders": [first]})
+    true(admin("adminCaseCosts")["costs"])
+
+
 @rule
 def what_is_not_http_gets_the_default_response():
     default = {"operationId": "malformed", "responses": {"default": document["components"]["responses"]["Malformed"]}}
@@ -1287,10 +1511,11 @@ def what_is_not_http_gets_the_default_response():
 @rule
 def an_unknown_query_member_is_refused_and_named_by_every_get():
     for name, (method, path, operation) in operations.items():
-        if method != "GET" or not re.match("(/admin)?/v1/", path):
+        if method != "GET" or not re.match("(/admin|/channel)?/v1/", path):
             continue
         filled = re.sub(r"{(order|ticket|id)}", "0" * 16, path)
-        fields = {"Authorization": f"Bearer {server.keys['admin']}"} if path.startswith("/admin") else {}
+        key = {"/admin/": server.keys["admin"], "/channe": ids["channel"]}.get(path[:7])
+        fields = {"Authorization": f"Bearer {key}"} if key else {}
         reply = server.request(method, re.sub(r"{\w+}", "1", filled) + "?nonsense=1", None, fields)
         answer = check(operation, reply)
         equal((reply.status, answer["type"]), (400, "/problems/bad-query"), name)

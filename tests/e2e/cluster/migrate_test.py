@@ -3,17 +3,18 @@
 that was told before goes on: held and paid orders, the waitlist, places in a waiting room, keys."""
 import os
 import shutil
-import subprocess
 
-from kit import databases
-from kit.harness import Buyer, Server, binary_path, equal, eventually, rule, run, temp_folder, true
+from kit import databases, moving
+from kit.harness import Buyer, Server, equal, eventually, rule, run, temp_folder, true
 
 KIND = os.environ.get("MIGRATE_KIND", "postgres")
 databases.beside(KIND, "redis")
 
 from kit.cluster import Cluster, at, reconcile  # noqa: E402
+from kit.moving import enter, pay, refused, three_buy, two_pay, verified  # noqa: E402
 
 KILLS_MAX = 200
+PAGE = 5  # rows in a transaction: so that tables have many pages
 ONE = {"orders.grace_ms": 0, "waitlist.window_ms": 600000, "room.open_ms": 600000, "server.threads": 1}
 one = Server(settings=ONE)
 kept = {}      # what was told before the move
@@ -34,37 +35,15 @@ def target():
 
 
 def migrate(folder, server, kill=0):
-    environment = {**os.environ, **({"STAMPEDE_TEST_MIGRATE_KILL": str(kill)} if kill else {})}
-    return subprocess.run([binary_path(), "migrate", "--from", folder, "--to", server.config], capture_output=True, text=True,
-                          timeout=300, env=environment)
-
-
-def refused(done, *words):
-    equal(done.returncode, 1, done.stdout + done.stderr)
-    for word in words:
-        true(word in done.stderr, done.stderr)
-
-
-def pay(server, order):
-    return server.admin("POST", f"/orders/{order['order']}/paid", {
-        "reference": f"outside-{order['order']}", "amount": order["amount"], "currency": order["currency"]})
-
-
-def enter(server, buyer):
-    return server.request("POST", f"/v1/sales/{kept['room']}/room", session=buyer.session)
+    return moving.migrate(folder, server.config, PAGE, kill)
 
 
 @rule
 def a_shop_of_one_machine_sells():
     one.start()
     item = kept["item"] = one.open_item(total=4, pay_window_ms=3600000)
-    holder, payer, refunded = (Buyer(one) for _ in range(3))
-    for name, buyer in (("holder", holder), ("payer", payer), ("refunded", refunded)):
-        won = buyer.win(item, key=f"the-key-of-the-{name}")
-        kept[name] = buyer, won, buyer.order(won["ticket"])
-    for name in ("payer", "refunded"):
-        equal(pay(one, kept[name][2]).status, 200)
-    one.admin_ok("POST", f"/orders/{kept['refunded'][2]['order']}/refund", {"to": "stock"})
+    kept.update(three_buy(one, item))
+    two_pay(one, kept)
     eventually(lambda: one.counts(item)["free"] == 2, "the refund gives no unit back")
     # An order that nobody will pay, and one who waits for its unit.
     brief = kept["brief"] = one.open_item(total=1, pay_window_ms=20000)
@@ -76,7 +55,7 @@ def a_shop_of_one_machine_sells():
     one.item(room, total=1)
     one.publish(room)
     guest = kept["guest"] = Buyer(one)
-    eventually(lambda: enter(one, guest).status in (200, 202), "the room does not open")
+    eventually(lambda: enter(one, room, guest), "the room does not open")
     kept["draft"] = one.sale()
     kept["draft_item"] = one.item(kept["draft"], total=2)
 
@@ -158,8 +137,7 @@ def the_same_words_again_change_nothing_and_another_target_is_refused():
 @rule
 def the_target_verifies_and_two_gateways_and_a_worker_start():
     server, _ = kept["target"]
-    done = subprocess.run([binary_path(), "verify", "--config", server.config], capture_output=True, text=True, timeout=300)
-    equal(done.returncode, 0, done.stdout + done.stderr)
+    verified("--config", server.config)
     for role in ("worker", "gateway", "gateway"):
         processes.append(Server(settings={**kept["many"], "cluster.role": role}).spawn())
         Cluster.ready(processes[-1])
@@ -208,8 +186,8 @@ def a_place_in_the_waiting_room_stays():
     gateway = processes[1]
     guest = kept["guest"]
     equal(gateway.get(f"/v1/sales/{kept['room']}/room", session=guest.session).status, 200)
-    true(enter(gateway, guest).status in (200, 202))
-    eventually(lambda: enter(gateway, Buyer(gateway)).status in (200, 202), "nobody else can enter")
+    true(enter(gateway, kept["room"], guest))
+    eventually(lambda: enter(gateway, kept["room"], Buyer(gateway)), "nobody else can enter")
 
 
 @rule
@@ -231,8 +209,7 @@ def reconciliation_and_verify_find_nothing():
     code, report = reconcile(processes[0])
     equal((code, report["found"]), (0, 0), report)
     server, _ = kept["target"]
-    done = subprocess.run([binary_path(), "verify", "--config", server.config], capture_output=True, text=True, timeout=300)
-    equal(done.returncode, 0, done.stdout + done.stderr)
+    verified("--config", server.config)
 
 
 run()

@@ -9,7 +9,7 @@ has a database of its own. Tests that open the SQLite file themselves can't run 
     E2E_STORE=postgres E2E_INVENTORY=redis tools/with-postgres tools/with-redis python3 tests/e2e/orders/order_requests_test.py
 
 runs it on Redis too, with role all: each Server has a secret of its own, and so keys of its own in Redis. A cluster:
-tools/with-redis --cluster.
+tools/with-redis --cluster. With E2E_QUEUE=kafka beside tools/with-kafka what Redis proposes goes by way of Kafka, by a topic of its own.
 """
 import contextlib
 import itertools
@@ -24,7 +24,7 @@ REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.
 WRAPPERS = {"postgres": ("with-postgres", "STAMPEDE_TEST_POSTGRES"), "mysql": ("with-mariadb", "STAMPEDE_TEST_MYSQL"),
             "redis": ("with-redis", "STAMPEDE_TEST_REDIS"), "cluster": ("with-cluster", "STAMPEDE_TEST_CLUSTER"),
             "kafka": ("with-kafka", "STAMPEDE_TEST_KAFKA")}
-numbers = itertools.count(1)
+numbers, topics = itertools.count(1), itertools.count(1)
 
 
 def beside(*kinds):
@@ -71,6 +71,13 @@ def fresh(kind):
     return {"store.kind": kind, "store.url": url_of(kind, name)}, name
 
 
+def kafka_settings():
+    """The settings of a topic that nobody else uses, as many copies as there are brokers."""
+    brokers = os.environ["STAMPEDE_TEST_KAFKA"]
+    return {"queue.kind": "kafka", "queue.url": brokers, "queue.topic": f"e2e-{os.getpid()}-{next(topics)}",
+            "queue.partitions": 2, "queue.replication": brokers.count(",") + 1}
+
+
 def inventory_settings(folder):
     """The settings of an inventory in Redis that nobody else uses."""
     secret = os.path.join(folder, "cluster.secret")
@@ -78,7 +85,8 @@ def inventory_settings(folder):
         file.write(secrets.token_hex(32) + "\n")
     os.chmod(secret, 0o600)
     servers = os.environ.get("STAMPEDE_TEST_CLUSTER") or os.environ["STAMPEDE_TEST_REDIS"]
-    return {"inventory.kind": "redis", "inventory.url": servers, "queue.kind": "stream", "cluster.secret_file": secret}
+    queue = kafka_settings() if os.environ.get("E2E_QUEUE") == "kafka" else {"queue.kind": "stream"}
+    return {"inventory.kind": "redis", "inventory.url": servers, "cluster.secret_file": secret, **queue}
 
 
 def ask(kind, name, sql):

@@ -24,9 +24,10 @@ def nothing_is_found_beside_a_crowd_that_buys_pays_and_cancels():
             while not stop.is_set():
                 buyer = Buyer(server)
                 for item in items:
-                    if buyer.buy(item, key=f"{index}-{done[index]}-{item}").status != 202:
+                    reply = buyer.buy(item, key=f"{index}-{done[index]}-{item}")
+                    if reply.status != 202:
                         continue
-                    order = buyer.order(buyer.mine(item)["ticket"])["order"]
+                    order = buyer.order(reply.json()["ticket"])["order"]
                     chance = random.random()
                     if chance < 0.5:
                         pay(order, f"crowd-{order}")

@@ -14,6 +14,7 @@ import { chromium } from 'playwright-core';
 import { browserFind } from '../kit/browser.mjs';
 
 const SERVER = process.env.TEST_SERVER ?? new URL('../../../build/release/stampede', import.meta.url).pathname;
+const SETTINGS = (process.env.CONSOLE_SETTINGS ?? '').split(' ').filter(Boolean); /* of a file that needs some: NAME=VALUE … */
 const PATIENCE_MS = 60_000;
 export const LOOKS = [
     { locale: 'en-US', viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
@@ -32,7 +33,7 @@ before(async () => {
     await once(shop, 'listening');
     writeFileSync(join(folder, 'webhook.secret'), 'whsec_c2VjcmV0IG9mIHRoZSBzaG9wIGZvciB0ZXN0cyE=', { mode: 0o600 });
     const webhook = { url: `http://127.0.0.1:${shop.address().port}/`, secret_file: join(folder, 'webhook.secret'), allow_private: 'yes' };
-    server = spawn(SERVER, ['demo', '--port', '0', '--data', join(folder, 'data'), '--set', 'human.pictures=2', ...Object.entries(webhook).flatMap(([name, value]) => ['--set', `webhook.${name}=${value}`])],
+    server = spawn(SERVER, ['demo', '--port', '0', '--data', join(folder, 'data'), '--set', 'human.pictures=2', ...SETTINGS.flatMap((set) => ['--set', set]), ...Object.entries(webhook).flatMap(([name, value]) => ['--set', `webhook.${name}=${value}`])],
         { stdio: ['ignore', 'pipe', 'ignore'] });
     const said = await new Promise((resolve, reject) => {
         let text = '';

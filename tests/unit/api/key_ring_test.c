@@ -17,7 +17,7 @@ static struct reader_turns turns;
 static struct key_ring *ring;
 static char path[] = "/tmp/stampede-key-ring-XXXXXX";
 static char error[ADMIN_ERROR], key[ADMIN_KEY_CHARS + 1];
-static enum admin_role role;
+static struct admin_right right;
 
 static void file_write(const char *text)
 {
@@ -67,12 +67,13 @@ static void again(void)
 static void a_new_key_opens_at_once_and_after_a_restart(void **state)
 {
     (void)state;
-    assert_int_equal(key_ring_add(ring, SPAN("till"), ADMIN_OPERATOR, key), STATUS_OK);
+    assert_int_equal(
+        key_ring_add(ring, SPAN("till"), &(struct admin_right){ .role = ADMIN_OPERATOR }, key), STATUS_OK);
     for (int i = 0; i < 2; i++) {
         const struct admin_key *found = admin_keys_find(key_ring_now(ring), span_from_string(key));
         assert_non_null(found);
         assert_string_equal(found->name, "till");
-        assert_int_equal(found->role, ADMIN_OPERATOR);
+        assert_int_equal(found->right.role, ADMIN_OPERATOR);
         again();
     }
     assert_int_equal(key_ring_revoke(ring, SPAN("till"), false), STATUS_OK);
@@ -86,13 +87,18 @@ static void a_name_is_used_once_and_the_number_is_bounded(void **state)
     char name[16];
     (void)state;
     assert_int_equal(key_ring_may_add(ring, SPAN("anna")), STATUS_CONFLICT);
-    assert_int_equal(key_ring_add(ring, SPAN("anna"), ADMIN_VIEWER, key), STATUS_CONFLICT);
+    assert_int_equal(key_ring_add(ring, SPAN("anna"), &(struct admin_right){ .role = ADMIN_VIEWER }, key),
+        STATUS_CONFLICT);
     while (count() < ADMIN_KEYS_MAX) {
         snprintf(name, sizeof name, "key-%u", count());
-        assert_int_equal(key_ring_add(ring, span_from_string(name), ADMIN_VIEWER, key), STATUS_OK);
+        assert_int_equal(key_ring_add(ring, span_from_string(name),
+                             &(struct admin_right){ .role = ADMIN_VIEWER }, key),
+            STATUS_OK);
     }
     assert_int_equal(key_ring_may_add(ring, SPAN("one-more")), STATUS_FULL);
-    assert_int_equal(key_ring_add(ring, SPAN("one-more"), ADMIN_VIEWER, key), STATUS_FULL);
+    assert_int_equal(
+        key_ring_add(ring, SPAN("one-more"), &(struct admin_right){ .role = ADMIN_VIEWER }, key),
+        STATUS_FULL);
     file_write("boss:admin:" HASH_A "\nanna:viewer:" HASH_B "\ncara:viewer:" HASH_B "\n");
     assert_int_equal(key_ring_load(ring, path, error), STATUS_FULL);
     assert_int_equal(count(), ADMIN_KEYS_MAX); /* as it was */
@@ -101,25 +107,27 @@ static void a_name_is_used_once_and_the_number_is_bounded(void **state)
 static void a_line_of_the_operators_file_is_revoked_for_good(void **state)
 {
     (void)state;
-    assert_int_equal(key_ring_may_revoke(ring, SPAN("anna"), false, &role), STATUS_OK);
-    assert_int_equal(role, ADMIN_VIEWER);
+    assert_int_equal(key_ring_may_revoke(ring, SPAN("anna"), false, &right), STATUS_OK);
+    assert_int_equal(right.role, ADMIN_VIEWER);
     assert_int_equal(key_ring_revoke(ring, SPAN("anna"), false), STATUS_OK);
     assert_int_equal(key_ring_revoke(ring, SPAN("anna"), false), STATUS_NOT_FOUND);
     assert_int_equal(count(), 1);
     again();
     assert_int_equal(count(), 1);
-    assert_int_equal(key_ring_add(ring, SPAN("anna"), ADMIN_VIEWER, key), STATUS_OK); /* a new one */
+    assert_int_equal(key_ring_add(ring, SPAN("anna"), &(struct admin_right){ .role = ADMIN_VIEWER }, key),
+        STATUS_OK); /* a new one */
     assert_int_equal(count(), 2);
 }
 
 static void the_last_administrator_stays(void **state)
 {
     (void)state;
-    assert_int_equal(key_ring_may_revoke(ring, SPAN("boss"), false, &role), STATUS_REFUSED);
+    assert_int_equal(key_ring_may_revoke(ring, SPAN("boss"), false, &right), STATUS_REFUSED);
     assert_int_equal(key_ring_revoke(ring, SPAN("boss"), false), STATUS_REFUSED);
     assert_int_equal(key_ring_revoke(ring, SPAN("nobody"), false), STATUS_NOT_FOUND);
     assert_int_equal(key_ring_revoke(ring, SPAN("boss"), true), STATUS_NOT_FOUND); /* he has no password */
-    assert_int_equal(key_ring_add(ring, SPAN("second"), ADMIN_ADMIN, key), STATUS_OK);
+    assert_int_equal(
+        key_ring_add(ring, SPAN("second"), &(struct admin_right){ .role = ADMIN_ADMIN }, key), STATUS_OK);
     assert_int_equal(key_ring_revoke(ring, SPAN("boss"), false), STATUS_OK);
     assert_int_equal(key_ring_revoke(ring, SPAN("second"), false), STATUS_REFUSED);
 }
@@ -129,7 +137,8 @@ static void a_fault_of_the_disk_changes_nothing(void **state)
     (void)state;
     for (uint64_t call = 1; call == 1 || memory_disk_has_failed(disk); call++) {
         memory_disk_fail(disk, MEMORY_ANY, call);
-        const enum status status = key_ring_add(ring, SPAN("till"), ADMIN_OPERATOR, key);
+        const enum status status =
+            key_ring_add(ring, SPAN("till"), &(struct admin_right){ .role = ADMIN_OPERATOR }, key);
         assert_true((status == STATUS_OK) != memory_disk_has_failed(disk));
         assert_int_equal(count(), status == STATUS_OK ? 3 : 2);
         assert_true((admin_keys_find(key_ring_now(ring), span_from_string(key)) != NULL)

@@ -302,6 +302,33 @@ static void a_transaction_that_does_not_end_makes_the_database_unavailable(void 
     assert_false(health.away);
 }
 
+static void health_given(void *context, struct worker_health *health)
+{
+    *health = *(const struct worker_health *)context;
+}
+
+static void a_worker_that_waits_itself_does_not_hide_what_is_wrong(void **state)
+{
+    (void)state;
+    struct worker_health health, given = { 0 };
+    link_health_from(link_of, health_given, &given);
+    link_health_set(link_of, &(struct worker_health){ .lag = 3, .reason = "told by the worker" });
+    link_health(link_of, 1, &health);
+    assert_true(!health.away && !health.stopped && health.lag == 3);
+    assert_string_equal(health.reason, "told by the worker");
+    given = (struct worker_health){ .away = true, .reason = "now" };
+    link_health(link_of, 1, &health);
+    assert_true(health.away && !health.stopped && health.lag == 3);
+    assert_string_equal(health.reason, "now");
+    given = (struct worker_health){ .stopped = true };
+    link_health(link_of, 1, &health);
+    assert_true(!health.away && health.stopped);
+    given = (struct worker_health){ 0 };
+    link_health_set(link_of, &(struct worker_health){ .away = true });
+    link_health(link_of, 1, &health);
+    assert_true(health.away && health.reason == NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +352,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(health_is_what_the_worker_said_last, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_transaction_that_does_not_end_makes_the_database_unavailable, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_worker_that_waits_itself_does_not_hide_what_is_wrong, setup, teardown),
     };
     return cmocka_run_group_tests_name("api/link", tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static void a_new_key_is_shown_once_and_found_again_by_its_hash(void **state)
     const struct admin_key *found = admin_keys_find(&keys, span_of(key, 46));
     assert_non_null(found);
     assert_string_equal(found->name, "ops");
-    assert_int_equal(found->role, ADMIN_OPERATOR);
+    assert_int_equal(found->right.role, ADMIN_OPERATOR);
     char bytes[512] = "";
     FILE *stored = fopen(file, "re");
     assert_true(fread(bytes, 1, sizeof bytes - 1, stored) > 0);
@@ -158,7 +158,7 @@ static void a_password_is_kept_as_a_salted_hash_and_shown_nowhere(void **state)
     assert_int_equal(admin_keys_load(&keys, file, error), STATUS_OK);
     const struct admin_key *anna = admin_keys_find_password(&keys, SPAN("anna")),
                            *bert = admin_keys_find_password(&keys, SPAN("bert"));
-    assert_int_equal(anna->role, ADMIN_OPERATOR);
+    assert_int_equal(anna->right.role, ADMIN_OPERATOR);
     assert_int_equal(password_hash(SPAN("battery staple"), anna->salt, hash), STATUS_OK);
     assert_memory_equal(hash, anna->hash, sizeof hash);
     assert_memory_not_equal(anna->hash, bert->hash, sizeof hash); /* of the same password */
@@ -200,6 +200,9 @@ static void bad_names_roles_and_arguments_are_refused(void **state)
     assert_int_equal(key_new(long_name + 1, "admin"), KEY_DONE);
     assert_int_equal(key_new("ops", "root"), KEY_USAGE);
     assert_int_equal(key_new("ops", "nobody"), KEY_USAGE);
+    assert_int_equal(key_new("ops", "channel=web"), KEY_USAGE);
+    assert_int_equal(password_new("ops", "channel=tmall", "a long password\n"), KEY_USAGE);
+    assert_int_equal(key_new("market", "channel=tmall"), KEY_DONE);
     assert_int_equal(run(1, nothing), KEY_USAGE);
     assert_int_equal(run(2, other), KEY_USAGE);
     assert_int_equal(run(3, half), KEY_USAGE);

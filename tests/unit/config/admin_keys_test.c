@@ -51,9 +51,30 @@ static void a_key_is_found_by_its_hash_with_name_and_role(void **state)
     assert_int_equal(load(lines), STATUS_OK);
     assert_int_equal(keys.count, 2);
     assert_string_equal(find(STRONG)->name, "anna");
-    assert_int_equal(find(STRONG)->role, ADMIN_ADMIN);
+    assert_int_equal(find(STRONG)->right.role, ADMIN_ADMIN);
     assert_string_equal(find(STRONG_TOO)->name, "bert");
-    assert_int_equal(find(STRONG_TOO)->role, ADMIN_VIEWER);
+    assert_int_equal(find(STRONG_TOO)->right.role, ADMIN_VIEWER);
+}
+
+static void a_key_of_a_channel_names_its_channel_and_is_below_all_others(void **state)
+{
+    static const char *const bad[] = { "channel", "channel=", "channel=web", "channel=T",
+        "channel=a b", "channel=12345678901234567" };
+    char hash[2 * HASH_SHA256_BYTES + 1], lines[512], text[ADMIN_ROLE_CHARS_MAX + 1];
+    (void)state;
+    hash_write(STRONG, hash);
+    snprintf(lines, sizeof lines, "tmall-1:channel=tmall:%s\n", hash);
+    assert_int_equal(load(lines), STATUS_OK);
+    assert_int_equal(find(STRONG)->right.role, ADMIN_CHANNEL);
+    assert_true(ADMIN_CHANNEL < ADMIN_VIEWER);
+    assert_string_equal(find(STRONG)->right.channel, "tmall");
+    assert_string_equal(admin_right_text(&find(STRONG)->right, text), "channel=tmall");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(admin_right_read(span_from_string(bad[i])).role, ADMIN_NOBODY);
+    const struct admin_right longest = admin_right_read(SPAN("channel=1234567890123456"));
+    assert_string_equal(admin_right_text(&longest, text), "channel=1234567890123456");
+    snprintf(lines, sizeof lines, "tmall:channel=tmall:scrypt:%032d:%s\n", 0, hash);
+    assert_int_equal(load(lines), STATUS_BAD_INPUT); /* a channel has no password */
 }
 
 static void only_the_whole_hash_opens(void **state)
@@ -102,7 +123,7 @@ static void a_password_is_found_by_its_name_and_its_hash_but_opens_nothing_as_a_
         hash, hash);
     assert_int_equal(load(lines), STATUS_OK);
     const struct admin_key *anna = admin_keys_find_password(&keys, SPAN("anna"));
-    assert_int_equal(anna->role, ADMIN_ADMIN);
+    assert_int_equal(anna->right.role, ADMIN_ADMIN);
     assert_int_equal(anna->salt[15], 15);
     assert_ptr_equal(admin_keys_find_hash(&keys, anna->hash), anna);
     assert_null(admin_keys_find_password(&keys, SPAN("ann")));
@@ -165,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_key_is_found_by_its_hash_with_name_and_role),
+        cmocka_unit_test(a_key_of_a_channel_names_its_channel_and_is_below_all_others),
         cmocka_unit_test(only_the_whole_hash_opens),
         cmocka_unit_test(a_key_that_somebody_made_up_is_not_taken_but_told),
         cmocka_unit_test(a_password_is_found_by_its_name_and_its_hash_but_opens_nothing_as_a_key),

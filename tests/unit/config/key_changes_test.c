@@ -16,7 +16,7 @@ static void key_put(
     struct admin_keys *list, const char *name, enum admin_role role, bool password, uint8_t mark)
 {
     struct admin_key *key = &list->keys[list->count++];
-    *key = (struct admin_key){ .role = role, .password = password };
+    *key = (struct admin_key){ .right = { .role = role }, .password = password };
     snprintf(key->name, sizeof key->name, "%s", name);
     memset(key->hash, mark, sizeof key->hash);
 }

@@ -461,7 +461,7 @@ static void a_refund_is_wanted_unless_no_provider_is_needed(void **state)
         struct refund refund;
         snprintf(payment.provider, sizeof payment.provider, "%s", rows[i].provider);
         payment.captured = rows[i].captured;
-        refund_make(&payment, rows[i].told, REFUND_OF_LATE, NOW_MS, &refund);
+        refund_make(&payment, rows[i].told, REFUND_OF_LATE, 0, NOW_MS, &refund);
         assert_int_equal(refund.state, rows[i].done ? REFUND_DONE : REFUND_WANTED);
         assert_int_equal(refund.next_ms, rows[i].done ? 0 : NOW_MS);
         assert_int_equal(refund.done_ms, rows[i].done ? NOW_MS : 0);
@@ -491,9 +491,46 @@ static void a_key_is_of_the_reference_or_where_that_is_too_long_of_the_id(void *
     assert_string_equal(key, "r-3");
 }
 
+static void a_part_is_less_than_what_is_left_and_once_for_its_key(void **state)
+{
+    const struct payment payer = {
+        .id = 3, .captured = 1000, .currency = "CNY", .reference = "00000000000000aa-1"
+    };
+    const struct order paid = { .state = ORDER_PAID }, refunded = { .state = ORDER_REFUNDED };
+    struct part_refund part = { .amount = 999, .currency = "CNY", .key = "k" };
+    struct refund made;
+    char key[REFERENCE_BYTES_MAX + 1], other[REFERENCE_BYTES_MAX + 1];
+    (void)state;
+    assert_int_equal(refund_part_decide(&part, &paid, &payer, NULL, 0, 0), PART_DONE);
+    assert_int_equal(refund_part_decide(&part, &paid, &payer, NULL, 1, 1), PART_TOO_MUCH);
+    part.amount = 1000;
+    assert_int_equal(refund_part_decide(&part, &paid, &payer, NULL, 0, 0), PART_TOO_MUCH);
+    part.amount = 0;
+    assert_int_equal(refund_part_decide(&part, &paid, &payer, NULL, 0, 0), PART_TOO_MUCH);
+    part.amount = 5;
+    assert_int_equal(refund_part_decide(&part, &paid, &payer, NULL, 0, REFUND_PARTS_MAX), PART_TOO_MANY);
+    assert_int_equal(refund_part_decide(&part, &paid, NULL, NULL, 0, 0), PART_NO_PAYMENT);
+    assert_int_equal(refund_part_decide(&part, &refunded, &payer, NULL, 0, 0), PART_NOT_PAID);
+    snprintf(part.currency, sizeof part.currency, "USD");
+    assert_int_equal(refund_part_decide(&part, &paid, &payer, NULL, 0, 0), PART_CURRENCY);
+    snprintf(part.currency, sizeof part.currency, "CNY");
+    refund_part_make(&part, &payer, &made);
+    assert_int_equal(made.why, REFUND_OF_PART);
+    assert_int_equal(refund_part_decide(&part, &refunded, &payer, &made, 5, 1), PART_REPEATED);
+    part.amount = 6;
+    assert_int_equal(refund_part_decide(&part, &paid, &payer, &made, 5, 1), PART_KEY_USED);
+    refund_part_key(&payer, "k", key);
+    refund_part_key(&payer, "l", other);
+    assert_string_equal(key, made.key);
+    assert_string_not_equal(key, other);
+    refund_make(&payer, "CNY", REFUND_OF_ORDER, 5, 1, &made);
+    assert_int_equal(made.amount, 995);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_is_less_than_what_is_left_and_once_for_its_key),
         cmocka_unit_test(money_pays_its_order_waits_for_a_unit_or_goes_back),
         cmocka_unit_test(the_provider_s_name_is_kept_unless_it_tells_one),
         cmocka_unit_test(money_that_is_there_changes_by_no_news),

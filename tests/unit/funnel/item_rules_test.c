@@ -9,7 +9,7 @@ static void check(item_id item, struct item_rule rule)
 {
     const struct item_rule read = item_rule_of(&rules, item);
     assert_true(read.known == rule.known && read.waiting_room == rule.waiting_room);
-    assert_true(read.deduct_on_payment == rule.deduct_on_payment);
+    assert_true(read.deduct_on_payment == rule.deduct_on_payment && read.offers == rule.offers);
     assert_int_equal(read.drop_percent, rule.drop_percent);
     assert_int_equal(read.pace_per_s, rule.pace_per_s);
 }
@@ -22,7 +22,8 @@ static void what_is_set_is_read_and_touches_no_neighbour(void **state)
         { .known = true, .deduct_on_payment = true },
         { .known = true, .drop_percent = 100 },
         { .known = true, .pace_per_s = UINT32_MAX },
-        { .known = true, true, true, UINT8_MAX, UINT32_MAX },
+        { .known = true, .offers = true },
+        { .known = true, true, true, true, UINT8_MAX, UINT32_MAX },
         { .known = false },
     };
     (void)state;

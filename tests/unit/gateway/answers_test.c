@@ -153,6 +153,29 @@ static void what_all_gateways_refuse_is_told_as_the_door_of_one_does(void **stat
     assert_true(fast.a == 1500 && fast.b == 0);
 }
 
+static void what_a_sold_out_item_offers_is_never_among_the_bytes_that_lie_ready(void **state)
+{
+    static const char offers[] = ",\"offers\":{\"kind\":\"substitutes\",\"substitutes\":[5]}";
+    const struct edge_answer plain = { .kind = PROBLEM_SOLD_OUT },
+                             with = { .kind = PROBLEM_SOLD_OUT, .b = 7 };
+    struct text out = text_in(bytes, sizeof bytes - 1);
+    (void)state;
+    assert_true(is_as_rendered(&plain));
+    assert_true(answer_has_offers(&with));
+    assert_false(answer_has_offers(&plain));
+    assert_int_equal(answer_ready(&with, &keys).size, 0);
+    answer_render_offers(&with, span_from_string(offers), SPAN_NONE, false, &out);
+    assert_false(out.overflow);
+    bytes[out.size] = 0;
+    const char *body = strstr(bytes, "\r\n\r\n") + 4;
+    char length[48];
+    snprintf(length, sizeof length, "\r\nContent-Length: %zu\r\n", strlen(body));
+    assert_non_null(strstr(bytes, length));
+    assert_non_null(strstr(body, offers));
+    assert_non_null(strstr(body, ",\"free\":0"));
+    assert_true(is_as_rendered(&plain)); /* the next one hears nothing of it */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +185,7 @@ int main(void)
         cmocka_unit_test(a_win_whose_time_has_another_length_is_rendered),
         cmocka_unit_test(a_win_that_is_not_kept_yet_is_told_as_deciding_with_its_ticket_and_no_price),
         cmocka_unit_test(what_all_gateways_refuse_is_told_as_the_door_of_one_does),
+        cmocka_unit_test(what_a_sold_out_item_offers_is_never_among_the_bytes_that_lie_ready),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

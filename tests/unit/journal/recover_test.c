@@ -382,9 +382,41 @@ static void every_fault_while_recovering_is_told_and_the_next_try_succeeds(void 
 
 #define IN_MEMORY(test) cmocka_unit_test_setup_teardown(test, disk_setup, disk_teardown)
 
+/* A shop that was moved into a folder: a snapshot, and a log that goes on after it. */
+static void a_log_may_begin_after_a_snapshot_and_goes_on_with_its_hash(void **state)
+{
+    struct journal_config config = kit_config(*state, 16, 3);
+    struct journal_position from = { .lsn = 100, .time_ms = KIT_TIME, .hash = { 7 } }, other = from;
+    struct journal_recovery recovery;
+    struct journal *journal = NULL;
+    struct kit_log log = { 0 };
+    uint64_t before_first = 0;
+    assert_int_equal(journal_open(&journal, &config, &from, kit_each, &log, &recovery), STATUS_CORRUPT);
+    assert_int_equal(journal_begin(&config, 101), STATUS_OK);
+    assert_int_equal(journal_begin(&config, 101), STATUS_OK); /* once more: nothing */
+    assert_int_equal(journal_begin(&config, 102), STATUS_CONFLICT);
+    assert_int_equal(journal_open(&journal, &config, &from, kit_each, &log, &recovery), STATUS_OK);
+    assert_true(recovery.end.lsn == 100 && recovery.end.time_ms == KIT_TIME && recovery.records == 0);
+    kit_batch(journal, JOURNAL_PAGE, KIT_TIME - 5);
+    const uint64_t end = journal_durable(journal);
+    assert_true(end > 100);
+    journal_close(journal);
+    assert_int_equal(journal_oldest(config.disk, &before_first), STATUS_OK);
+    assert_int_equal(before_first, 100);
+    assert_int_equal(journal_scan(&config, &from, NULL, NULL, &recovery), STATUS_OK);
+    assert_int_equal(recovery.end.lsn, end);
+    assert_int_equal(recovery.end.time_ms, KIT_TIME); /* never before the snapshot's */
+    other.hash[0]++;
+    assert_int_equal(journal_scan(&config, &other, NULL, NULL, &recovery), STATUS_CORRUPT);
+    other = from;
+    other.lsn--;
+    assert_int_equal(journal_scan(&config, &other, NULL, NULL, &recovery), STATUS_CORRUPT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_MEMORY(a_log_may_begin_after_a_snapshot_and_goes_on_with_its_hash),
         IN_MEMORY(a_batch_cut_at_any_byte_is_cut_off),
         IN_MEMORY(pages_of_a_torn_batch_may_land_in_any_order),
         IN_MEMORY(after_any_power_cut_recovery_gives_a_prefix_with_everything_durable),

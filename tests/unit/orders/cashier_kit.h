@@ -48,6 +48,7 @@ struct shop {
     uint32_t unit_asked;
     /* what was told */
     uint32_t changed, opened, stuck;
+    ticket_number changed_last;
     char opened_error[PAYMENT_ERROR_MAX + 1];
 };
 
@@ -109,8 +110,9 @@ static inline enum status shop_unit(void *context, const struct payment *payment
 
 static inline void shop_changed(void *context, const struct order *order)
 {
-    (void)order;
-    ((struct shop *)context)->changed++;
+    struct shop *shop = context;
+    shop->changed++;
+    shop->changed_last = order->ticket;
 }
 
 static inline void shop_opened(void *context, const struct payment *payment, const char *error)

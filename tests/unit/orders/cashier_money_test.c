@@ -29,8 +29,10 @@ static void a_refund_is_asked_for_until_it_is_confirmed(void **state)
     asks(shop, 1, PROVIDER_REFUND_QUERY);
     says(shop, WORD_REFUND_PENDING);
     asks(shop, CASHIER_REFUND_AGAIN_MS, PROVIDER_REFUND);
+    const uint32_t changed = shop->changed;
     says(shop, WORD_REFUNDED);
     assert_int_equal(refund_of(shop).state, REFUND_DONE);
+    assert_true(shop->changed == changed + 1 && shop->changed_last == ticket); /* its page shows it */
     asks_nothing(shop, CASHIER_STUCK_MS);
     money_is_at_rest(shop);
 }
@@ -43,9 +45,11 @@ static void a_refused_refund_is_stuck_told_and_tried_slowly(void **state)
     assert_int_equal(called_back(shop, "r-1", WORD_CAPTURED, PRICE), LEARN_PAID);
     order_refund(shop, ticket);
     asks(shop, 0, PROVIDER_REFUND);
+    const uint32_t changed = shop->changed;
     says(shop, WORD_REFUSED);
     assert_int_equal(refund_of(shop).state, REFUND_STUCK);
     assert_int_equal(shop->stuck, 1);
+    assert_true(shop->changed == changed + 1 && shop->changed_last == ticket);
     asks_nothing(shop, CASHIER_STUCK_MS - 1);
     asks(shop, 1, PROVIDER_REFUND_QUERY);
     says(shop, WORD_REFUNDED);

@@ -16,6 +16,7 @@ static void late_money_with_a_unit_pays_a_new_order(void **state)
     turn_after(shop, CASHIER_LATE_AGAIN_MS);
     assert_int_equal(shop->unit_asked, 2);
     assert_int_equal(payment_of(shop, id).use, USE_RELINKED);
+    assert_int_equal(shop->changed_last, ticket); /* its page names the new one, which was told before */
     assert_int_equal(order_of(shop, ticket).state, ORDER_CLOSED);
     assert_int_equal(order_of(shop, ticket + 1).state, ORDER_PAID);
     asks_nothing(shop, CASHIER_AGAIN_MAX_MS);
@@ -25,9 +26,13 @@ static void late_money_with_a_unit_pays_a_new_order(void **state)
 static void late_money_without_a_unit_goes_back(void **state)
 {
     struct shop *shop = *state;
-    late_money(shop, order_make(shop));
+    const ticket_number ticket = order_make(shop);
+    late_money(shop, ticket);
+    const uint32_t changed = shop->changed;
+    shop->changed_last = 0;
     turn(shop);
     assert_int_equal(refund_of(shop).why, REFUND_OF_LATE);
+    assert_true(shop->changed > changed && shop->changed_last == ticket); /* its page shows the refund */
     if (shop->act != PROVIDER_REFUND)
         asks(shop, 0, PROVIDER_REFUND);
     assert_string_equal(shop->key, refund_of(shop).key);

@@ -48,7 +48,7 @@ static enum status fake_lines(struct order_store *handle, item_id after,
     fake->looks++;
     *count = fake->waiting > 0 && after < ITEM;
     assert_true(max >= 1);
-    lines[0] = (struct waitlist_line){ ITEM, fake->waiting };
+    lines[0] = (struct waitlist_line){ .item = ITEM, .waiting = fake->waiting };
     return fake->answer;
 }
 

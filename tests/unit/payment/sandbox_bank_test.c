@@ -158,7 +158,7 @@ static void a_refund_happens_once_under_its_key(void **state)
     assert_int_equal(bank_refund(place->bank, "r-0", "k", PRICE, &out), BANK_REFUSED); /* not paid */
     assert_int_equal(bank_refund(place->bank, "r-9", "k", PRICE, &out), BANK_UNKNOWN);
     assert_int_equal(bank_refund(place->bank, "r-1", "k", PRICE + 1, &out), BANK_REFUSED);
-    assert_int_equal(bank_refund_show(place->bank, "r-1", &out), BANK_DONE);
+    assert_int_equal(bank_refund_show(place->bank, "r-1", "", &out), BANK_DONE);
     assert_string_equal(out.state, "captured");
     for (int i = 0; i < 2; i++) {
         assert_int_equal(bank_refund(place->bank, "r-1", "k", PRICE, &out), BANK_DONE);
@@ -166,10 +166,34 @@ static void a_refund_happens_once_under_its_key(void **state)
         assert_string_equal(out.key, "k");
     }
     assert_int_equal(bank_refund(place->bank, "r-1", "k-2", PRICE, &out), BANK_REFUSED);
-    assert_int_equal(bank_refund_show(place->bank, "r-1", &out), BANK_DONE);
+    assert_int_equal(bank_refund_show(place->bank, "r-1", "", &out), BANK_DONE);
     assert_string_equal(out.state, "refunded");
     bank_totals(place->bank, &captured, &refunded);
     assert_int_equal(captured, PRICE);
+    assert_int_equal(refunded, PRICE);
+}
+
+static void parts_go_back_once_each_and_never_more_than_was_paid(void **state)
+{
+    struct place *place = *state;
+    struct sandbox_message out;
+    uint64_t captured, refunded;
+    paid(place, "r-1", BANK_PAY);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(bank_refund(place->bank, "r-1", "p-1", 10, &out), BANK_DONE);
+    assert_string_equal(out.state, "refunded");
+    assert_int_equal(bank_refund(place->bank, "r-1", "p-2", 20, &out), BANK_DONE);
+    assert_int_equal(bank_refund(place->bank, "r-1", "p-3", PRICE - 29, &out), BANK_REFUSED);
+    assert_int_equal(bank_refund(place->bank, "r-1", "p-3", 0, &out), BANK_REFUSED);
+    assert_int_equal(bank_refund_show(place->bank, "r-1", "p-2", &out), BANK_DONE);
+    assert_string_equal(out.state, "refunded");
+    assert_int_equal(bank_refund_show(place->bank, "r-1", "p-3", &out), BANK_DONE);
+    assert_string_equal(out.state, "captured");
+    bank_totals(place->bank, &captured, &refunded);
+    assert_int_equal(refunded, 30);
+    assert_int_equal(bank_refund(place->bank, "r-1", "k", PRICE - 30, &out), BANK_DONE);
+    assert_int_equal(bank_refund(place->bank, "r-1", "k-2", 1, &out), BANK_REFUSED);
+    bank_totals(place->bank, &captured, &refunded);
     assert_int_equal(refunded, PRICE);
 }
 
@@ -183,7 +207,7 @@ static void nothing_can_be_paid_and_given_back_too(void **state)
     assert_int_equal(bank_refund(place->bank, "r-1", "", 0, &out), BANK_REFUSED);
     assert_int_equal(bank_refund(place->bank, "r-1", "k", 0, &out), BANK_DONE);
     assert_string_equal(out.state, "refunded");
-    assert_int_equal(bank_refund_show(place->bank, "r-1", &out), BANK_DONE);
+    assert_int_equal(bank_refund_show(place->bank, "r-1", "", &out), BANK_DONE);
     assert_string_equal(out.state, "refunded");
     assert_int_equal(bank_refund(place->bank, "r-1", "k-2", 0, &out), BANK_REFUSED);
 }
@@ -353,6 +377,7 @@ int main(void)
         RULE(a_payment_is_paid_once_by_whoever_knows_its_id),
         RULE(closed_and_declined_cannot_be_paid_and_paid_cannot_be_closed),
         RULE(a_refund_happens_once_under_its_key),
+        RULE(parts_go_back_once_each_and_never_more_than_was_paid),
         RULE(nothing_can_be_paid_and_given_back_too),
         RULE(its_books_are_a_statement),
         RULE(everything_told_survives_opening_again),

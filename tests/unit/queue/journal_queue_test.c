@@ -24,7 +24,8 @@ static int setup(void **state)
     fixture.disk = memory_disk_open(1);
     fixture.config = kit_config(fixture.disk, 3, 1);
     fixture.journal = kit_open(&fixture.config, &log, &recovery);
-    assert_int_equal(journal_queue_open(&fixture.queue, &fixture.config, fixture.journal), STATUS_OK);
+    assert_int_equal(
+        journal_queue_open(&fixture.queue, &fixture.config, fixture.journal, NULL), STATUS_OK);
     *state = &fixture;
     return 0;
 }
@@ -131,7 +132,7 @@ static void it_starts_at_the_oldest_that_is_kept(void **state)
     assert_int_equal(fixture->disk->ops->remove(fixture->disk, KIT_FIRST), STATUS_OK);
     assert_int_equal(
         fixture->queue->ops->seek(fixture->queue, (struct position){ 0, 0 }), STATUS_NOT_FOUND);
-    assert_int_equal(journal_queue_open(&late, &fixture->config, fixture->journal), STATUS_OK);
+    assert_int_equal(journal_queue_open(&late, &fixture->config, fixture->journal, NULL), STATUS_OK);
     assert_int_equal(late->ops->poll(late, records, 8, &count), STATUS_OK);
     assert_int_equal(count, 3);
     assert_int_equal(records[0].at.seq, 3);
@@ -144,7 +145,7 @@ static void opening_fails_with_the_disk_and_leaks_nothing(void **state)
     struct ticket_queue *queue;
     uint32_t open_before = memory_disk_open_files(fixture->disk);
     memory_disk_fail(fixture->disk, MEMORY_OPEN, 1);
-    assert_int_equal(journal_queue_open(&queue, &fixture->config, fixture->journal), STATUS_IO);
+    assert_int_equal(journal_queue_open(&queue, &fixture->config, fixture->journal, NULL), STATUS_IO);
     assert_null(queue);
     assert_int_equal(memory_disk_open_files(fixture->disk), open_before);
 }

@@ -57,20 +57,42 @@ static void only_a_database_that_nobody_uses_is_filled_and_it_opens_for_its_own_
     const struct store_move first = { .data_id = 5, .secret_check = 6, .move = 77 };
     const struct store_move other = { .data_id = 5, .secret_check = 6, .move = 78 };
     struct store_move found;
-    bool filling = true;
+    enum shop_moving moving = SHOP_LEFT;
     uint64_t data_id = 0;
     assert_int_equal(place->store->ops->identity(place->store, &data_id), STATUS_OK);
     assert_int_equal(data_id, 0);
-    assert_int_equal(place->store->ops->cluster->filling(place->store, &filling), STATUS_OK);
-    assert_false(filling);
+    assert_int_equal(store_move_seal(connection), STATUS_CONFLICT); /* there is no shop */
+    assert_int_equal(place->store->ops->cluster->moving(place->store, &moving), STATUS_OK);
+    assert_int_equal(moving, SHOP_STAYS);
     assert_int_equal(store_move_begin(connection, &first), STATUS_OK);
     assert_int_equal(store_move_begin(connection, &other), STATUS_CONFLICT);
     assert_int_equal(store_move_open(connection, other.move), STATUS_CONFLICT);
-    assert_int_equal(place->store->ops->cluster->filling(place->store, &filling), STATUS_OK);
-    assert_true(filling);
+    assert_int_equal(place->store->ops->cluster->moving(place->store, &moving), STATUS_OK);
+    assert_int_equal(moving, SHOP_COMES);
+    assert_int_equal(store_move_seal(connection), STATUS_CONFLICT);
     assert_int_equal(store_move_open(connection, first.move), STATUS_OK);
     assert_int_equal(store_move_read(connection, &found), STATUS_OK);
     assert_true(found.data_id == 5 && found.secret_check == 6 && found.move == 77 && !found.filling);
+}
+
+static void a_sealed_shop_leaves_for_one_folder_only(void **state)
+{
+    struct place *place = *state;
+    struct sql_connection *connection = store_connection(place->store);
+    const struct store_move first = { .data_id = 5, .secret_check = 6, .move = 77 };
+    enum shop_moving moving = SHOP_STAYS;
+    assert_int_equal(store_move_begin(connection, &first), STATUS_OK);
+    assert_int_equal(store_move_leave(connection, 100), STATUS_CONFLICT);
+    assert_int_equal(store_move_open(connection, first.move), STATUS_OK);
+    assert_int_equal(store_move_leave(connection, 100), STATUS_CONFLICT);
+    assert_int_equal(store_move_seal(connection), STATUS_OK);
+    assert_int_equal(place->store->ops->cluster->moving(place->store, &moving), STATUS_OK);
+    assert_int_equal(moving, SHOP_LEAVES);
+    assert_int_equal(store_move_seal(connection), STATUS_CONFLICT);
+    assert_int_equal(store_move_leave(connection, 100), STATUS_OK);
+    assert_int_equal(store_move_leave(connection, 102), STATUS_CONFLICT);
+    assert_int_equal(place->store->ops->cluster->moving(place->store, &moving), STATUS_OK);
+    assert_int_equal(moving, SHOP_LEFT);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -79,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_sale_that_moved_is_of_partition_0_and_gets_no_other),
+        TEST(a_sealed_shop_leaves_for_one_folder_only),
         TEST(only_a_database_that_nobody_uses_is_filled_and_it_opens_for_its_own_move),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

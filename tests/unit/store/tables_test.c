@@ -26,7 +26,7 @@ static void every_counter_is_raised_after_a_restore(void **state)
         assert_int_equal(place.store->ops->restore->raise(place.store, &sequence), STATUS_OK);
         counters++;
     }
-    assert_int_equal(counters, 7);
+    assert_int_equal(counters, 15);
     place_remove(&place);
 }
 

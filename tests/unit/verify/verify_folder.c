@@ -35,7 +35,7 @@ void folder_start(struct verify_folder *folder)
     const struct journal *journal = embedded_journal(folder->embedded);
     assert_int_equal(
         data_folder_match(&folder->data, folder->store, journal_durable(journal), error), STATUS_OK);
-    assert_int_equal(journal_queue_open(&folder->queue, &config.journal, journal), STATUS_OK);
+    assert_int_equal(journal_queue_open(&folder->queue, &config.journal, journal, NULL), STATUS_OK);
     assert_int_equal(arena_open(&folder->arena, order_writer_bytes(0) + 4096), STATUS_OK);
     const struct order_writer_config writer = { .queue = folder->queue, .store = folder->store };
     folder->writer = order_writer_create(&folder->arena, &writer);

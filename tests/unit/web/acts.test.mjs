@@ -318,14 +318,14 @@ test('a code is a picture with its link beside it; a code of WeChat opens nothin
 test('who joins the waitlist is remembered, and forgotten when the place is gone', async () => {
     let place = { state: 'waiting', position: 3 };
     const asked = server(() => (place === null ? problem(404, 'not-found') : [200, place]));
-    const waitlist = createWaitlist(7, session, async () => ({ pass: 'p' }), () => {});
+    const waitlist = createWaitlist(7, session, async () => ({ pass: 'p' }), () => {}, () => 'waitlist');
     waitlist.start();
     await settle();
     assert.equal(asked.length, 0, 'nothing is asked for before the first click');
     await waitlist.join(2);
     assert.deepEqual([waitlist.state.place.position, lasting.read('waits.7')], [3, 'u']);
     place = null;
-    const again = createWaitlist(7, session, null, () => {});
+    const again = createWaitlist(7, session, null, () => {}, () => 'waitlist');
     again.start();
     await settle(5);
     assert.deepEqual([again.state.place, lasting.read('waits.7')], [null, null]);
@@ -335,7 +335,7 @@ test('who joins the waitlist is remembered, and forgotten when the place is gone
 
 test('a refusal to wait is kept to be said', async () => {
     server(() => problem(409, 'waitlist-full'));
-    const waitlist = createWaitlist(7, session, async () => ({ pass: 'p' }), () => {});
+    const waitlist = createWaitlist(7, session, async () => ({ pass: 'p' }), () => {}, () => 'waitlist');
     await waitlist.join(1);
     assert.deepEqual([waitlist.state.refusal.type, waitlist.state.busy, waitlist.state.place], ['waitlist-full', false, null]);
     waitlist.stop();

@@ -9,7 +9,7 @@ import {
     detailsRemembered,
 } from '../../../web/details.js';
 
-const GOOD = { name: '王小明', phone: '+86 138 0000-0000', address: '北京市海淀区\n1 号', note: '' };
+const GOOD = { name: '王小明', phone: '+86 138 0000-0000', address: '北京市海淀区\n1 号', note: '', email: '' };
 const wrong = (change) => detailsCheck({ ...GOOD, ...change }).wrong;
 
 test('good details are taken as they are, without what can’t be seen', () => {
@@ -26,6 +26,8 @@ test('what is missing, short, long or no phone number is named', () => {
     assert.deepEqual(wrong({ phone: '()-1-2' }), { phone: 'form' });
     assert.deepEqual(wrong({ phone: 'call me' }), { phone: 'form' });
     assert.deepEqual(wrong({ phone: '<b>1234' }), { phone: 'form' });
+    assert.deepEqual(wrong({ email: 'a@b' }), { email: 'form' });
+    assert.deepEqual(wrong({ email: 'a@example.org' }), {});
     assert.deepEqual(wrong({ address: 'ab' }), { address: 'short' });
     assert.deepEqual(wrong({ note: 'x'.repeat(501) }), { note: 'long' });
 });

@@ -2,13 +2,15 @@
 /* The reader of the logs beside a database that is played: order, bounds, and a database that is away. */
 #include "inventory/redis/log_reader.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "tests/unit/base/unit.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS_MAX = 100, PART = 32, LONG = 1000 };
+enum { PARTS_MAX = 100, PART = 32, LONG = 1000, PATIENCE_MS = 30 * 1000 };
 
 /* Partitions PART, PART + 1, …; each entry has one record, and its first byte is that record's number. */
 static struct {
@@ -17,6 +19,8 @@ static struct {
     uint32_t epoch[PARTS_MAX + 8];
     uint64_t seq[PARTS_MAX + 8];
     bool is_away;
+    bool is_silent;      /* each question waits until the reader counts it as away */
+    uint32_t silences;   /* that ended so */
     uint32_t reads_left; /* of entries, until the database is away */
     uint32_t reads, raises;
     uint32_t wanted[LOG_WANTS_MAX + 8], wanted_count;
@@ -25,11 +29,24 @@ static struct {
 static struct log_reader *reader;
 static struct wake host;
 
+static void silence(void)
+{
+    const uint64_t until_ms = clock_monotonic_ms() + PATIENCE_MS;
+    if (!played.is_silent)
+        return;
+    assert_false(log_reader_is_away(reader)); /* it was asked just now */
+    while (!log_reader_is_away(reader) && clock_monotonic_ms() < until_ms)
+        poll(NULL, 0, 1);
+    played.is_silent = log_reader_is_away(reader); /* else once is enough */
+    played.silences += played.is_silent;
+}
+
 static enum status played_parts(struct order_store *store, uint32_t from, struct part_state *states,
     uint32_t max, uint32_t *count)
 {
     (void)store;
     *count = 0;
+    silence();
     if (played.is_away)
         return STATUS_AWAY;
     for (uint32_t i = 0; i < played.parts && *count < max; i++)
@@ -42,6 +59,7 @@ static enum status played_next(struct order_store *store, uint32_t part, uint64_
     struct journal_entry *entry, uint8_t *buffer)
 {
     (void)store;
+    silence();
     if (played.is_away || played.reads_left == 0)
         return STATUS_AWAY;
     played.reads_left--;
@@ -58,6 +76,7 @@ static enum status played_next(struct order_store *store, uint32_t part, uint64_
 static enum status played_want(struct order_store *store, uint32_t part)
 {
     (void)store;
+    silence();
     if (played.is_away)
         return STATUS_AWAY;
     assert_true(played.wanted_count < LOG_WANTS_MAX + 8);
@@ -206,6 +225,19 @@ static void a_database_that_is_away_is_asked_again_and_nothing_is_lost(void **st
     assert_true(taken.entries == 3 && taken.states == 1);
 }
 
+static void a_question_that_is_not_answered_in_time_makes_the_database_one_that_is_away(void **state)
+{
+    (void)state;
+    uint64_t seq = 0;
+    grow(0, 1);
+    played.is_silent = true;
+    assert_true(log_reader_want(reader, 7));
+    assert_int_equal(log_reader_turn(reader), STATUS_OK); /* each is answered in the end */
+    assert_int_equal(played.silences, 4); /* what is wanted, which there are, an entry, the next one */
+    assert_false(log_reader_is_away(reader));
+    assert_int_equal(take(&seq).entries, 1);
+}
+
 static void all_partitions_are_followed_up_to_the_bound(void **state)
 {
     (void)state;
@@ -288,6 +320,8 @@ int main(void)
             what_is_not_taken_is_bounded_and_goes_on_where_it_was, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_database_that_is_away_is_asked_again_and_nothing_is_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_question_that_is_not_answered_in_time_makes_the_database_one_that_is_away, setup, teardown),
         cmocka_unit_test_setup_teardown(all_partitions_are_followed_up_to_the_bound, setup, teardown),
         cmocka_unit_test_setup_teardown(
             partitions_that_are_wanted_are_written_once_when_the_database_is_there, setup, teardown),

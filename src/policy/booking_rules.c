@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/booking_rules.h"
+
+/* Of a booking that did not come to anything. */
+static enum booking_step deposit_back(const struct booking *booking)
+{
+    if (!booking->has_deposit || booking->deposit_state == ORDER_CLOSED)
+        return BOOKING_CLOSE_ENDED;
+    return booking->deposit_state == ORDER_REFUNDED ? BOOKING_CLOSE_REFUNDED : BOOKING_REFUND;
+}
+
+static enum booking_step due_step(const struct booking *booking, uint64_t now_ms)
+{
+    if (booking->deposit == 0 && now_ms >= booking->booked_ms + BOOKING_LOST_MS)
+        return BOOKING_CLOSE_ENDED;
+    if (booking->deposit_state == ORDER_PAID)
+        return BOOKING_PUT_IN_LINE;
+    if (booking->deposit_state == ORDER_REFUNDED)
+        return BOOKING_CLOSE_REFUNDED;
+    return booking->deposit_state == ORDER_CLOSED ? BOOKING_CLOSE_ENDED : BOOKING_WAIT;
+}
+
+enum booking_step booking_step(const struct booking *booking, uint64_t now_ms)
+{
+    if (booking->state == BOOKING_DUE)
+        return due_step(booking, now_ms);
+    if (booking->state != BOOKING_PLACED)
+        return BOOKING_WAIT;
+    if (booking->place_state == PLACE_BOUGHT)
+        return BOOKING_CLOSE_BOUGHT;
+    if (booking->place_state == PLACE_LEFT || booking->place_state == PLACE_EXPIRED)
+        return deposit_back(booking);
+    return BOOKING_WAIT;
+}
+
+enum book_answer book_decide(enum booking_state latest, uint64_t booked, uint32_t cap)
+{
+    if (latest == BOOKING_DUE || latest == BOOKING_PLACED)
+        return BOOK_THERE;
+    return cap == 0 || booked < cap ? BOOK_DONE : BOOK_FULL;
+}

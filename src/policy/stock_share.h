@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* policy/stock_share.h: a product that has a stock of its own, and the items of overlapping sales that take
+ * from it when they are preheated. Pure functions. */
+#ifndef STAMPEDE_POLICY_STOCK_SHARE_H
+#define STAMPEDE_POLICY_STOCK_SHARE_H
+
+#include "contract/order_store.h"
+
+/* The item gets what it wants, or what there is. What is missing is taken from the web channel first,
+ * then from the safety stock, from the other channels, the last one first, and from the locked units.
+ * Answers how many it takes from the product: never more than `stock`. */
+uint32_t stock_share(struct item *item, uint32_t stock);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/booking_rules.h"
+
+#include "tests/unit/base/unit.h"
+
+#define NOW_MS UINT64_C(1794355200000)
+
+static enum booking_step step_of(struct booking booking)
+{
+    return booking_step(&booking, NOW_MS);
+}
+
+static void a_booking_stands_in_line_once_its_deposit_is_paid(void **state)
+{
+    struct booking due = {
+        .state = BOOKING_DUE, .has_deposit = true, .deposit = 7, .booked_ms = NOW_MS - 1
+    };
+    (void)state;
+    due.deposit_state = ORDER_NONE;
+    assert_int_equal(step_of(due), BOOKING_WAIT);
+    due.deposit_state = ORDER_PENDING;
+    assert_int_equal(step_of(due), BOOKING_WAIT);
+    due.deposit_state = ORDER_PAID;
+    assert_int_equal(step_of(due), BOOKING_PUT_IN_LINE);
+    due.deposit_state = ORDER_CLOSED;
+    assert_int_equal(step_of(due), BOOKING_CLOSE_ENDED);
+    due.deposit_state = ORDER_REFUNDED;
+    assert_int_equal(step_of(due), BOOKING_CLOSE_REFUNDED);
+}
+
+static void a_deposit_that_was_never_won_is_forgotten_after_an_hour(void **state)
+{
+    struct booking due = { .state = BOOKING_DUE, .has_deposit = true, .booked_ms = NOW_MS - BOOKING_LOST_MS };
+    (void)state;
+    assert_int_equal(step_of(due), BOOKING_CLOSE_ENDED);
+    due.booked_ms++;
+    assert_int_equal(step_of(due), BOOKING_WAIT);
+}
+
+static void the_deposit_goes_back_when_the_booking_came_to_nothing(void **state)
+{
+    struct booking placed = { .state = BOOKING_PLACED, .has_deposit = true, .deposit = 7 };
+    (void)state;
+    for (uint8_t place = PLACE_WAITING; place <= PLACE_OFFERED; place++) {
+        placed.place_state = place;
+        placed.deposit_state = ORDER_PAID;
+        assert_int_equal(step_of(placed), BOOKING_WAIT);
+    }
+    placed.place_state = PLACE_BOUGHT; /* it is part of the price */
+    assert_int_equal(step_of(placed), BOOKING_CLOSE_BOUGHT);
+    static const uint8_t over[] = { PLACE_LEFT, PLACE_EXPIRED };
+    for (size_t i = 0; i < 2; i++) {
+        placed.place_state = over[i];
+        placed.deposit_state = ORDER_PAID;
+        assert_int_equal(step_of(placed), BOOKING_REFUND);
+        placed.deposit_state = ORDER_REFUNDED; /* killed in between: not once more */
+        assert_int_equal(step_of(placed), BOOKING_CLOSE_REFUNDED);
+        placed.has_deposit = false;
+        placed.deposit_state = ORDER_NONE;
+        assert_int_equal(step_of(placed), BOOKING_CLOSE_ENDED);
+        placed.has_deposit = true;
+    }
+}
+
+static void what_is_over_stays_over(void **state)
+{
+    (void)state;
+    for (uint8_t over = BOOKING_BOUGHT; over < BOOKING_STATES; over++)
+        for (uint8_t order = ORDER_NONE; order < ORDER_STATES; order++)
+            assert_int_equal(step_of((struct booking){ .state = over,
+                                 .has_deposit = true,
+                                 .deposit = 7,
+                                 .deposit_state = order,
+                                 .place_state = PLACE_LEFT }),
+                BOOKING_WAIT);
+}
+
+static void one_for_each_user_and_no_more_than_the_cap(void **state)
+{
+    (void)state;
+    assert_int_equal(book_decide(BOOKING_NONE, 2, 3), BOOK_DONE);
+    assert_int_equal(book_decide(BOOKING_NONE, 3, 3), BOOK_FULL);
+    assert_int_equal(book_decide(BOOKING_NONE, 3, 0), BOOK_DONE);
+    assert_int_equal(book_decide(BOOKING_DUE, 3, 3), BOOK_THERE);
+    assert_int_equal(book_decide(BOOKING_PLACED, 0, 3), BOOK_THERE);
+    assert_int_equal(book_decide(BOOKING_BOUGHT, 0, 3), BOOK_DONE);
+    assert_int_equal(book_decide(BOOKING_REFUNDED, 0, 3), BOOK_DONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_booking_stands_in_line_once_its_deposit_is_paid),
+        cmocka_unit_test(a_deposit_that_was_never_won_is_forgotten_after_an_hour),
+        cmocka_unit_test(the_deposit_goes_back_when_the_booking_came_to_nothing),
+        cmocka_unit_test(what_is_over_stays_over),
+        cmocka_unit_test(one_for_each_user_and_no_more_than_the_cap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
