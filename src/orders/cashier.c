@@ -460,25 +460,23 @@ static enum status refund_said(struct cashier *cashier, const struct cashier_fli
     const struct refund *refund = &flight->refund;
     if (part_ask_again(cashier, flight, said, now_ms))
         return STATUS_OK;
+    const bool done = said->word == WORD_REFUNDED, stuck = said->word == WORD_REFUSED;
     enum status status;
-    if (said->word == WORD_REFUNDED) {
+    if (done) {
         metric_add(&refunds_done, 1);
         status = ops_of(cashier)->refund_done(store, refund->id, said->provider_id, now_ms);
-        if (status == STATUS_OK)
-            cashier_shown(cashier, refund->ticket);
-        return status;
+    } else {
+        const uint64_t pause =
+            stuck ? CASHIER_STUCK_MS : pause_ms(CASHIER_REFUND_AGAIN_MS, refund->tries / 2);
+        cashier_look_by(&cashier->refunds_look_ms, now_ms + pause);
+        status = ops_of(cashier)->refund_again(store, refund->id, now_ms + pause, said->error, stuck);
     }
-    const bool stuck = said->word == WORD_REFUSED;
-    const uint64_t pause =
-        stuck ? CASHIER_STUCK_MS : pause_ms(CASHIER_REFUND_AGAIN_MS, refund->tries / 2);
     if (stuck) {
         log_error("cashier", "refund %s was refused by %s: %s", refund->key, refund->provider,
             said->error);
         cashier->config.stuck(cashier->config.context, refund);
     }
-    cashier_look_by(&cashier->refunds_look_ms, now_ms + pause);
-    status = ops_of(cashier)->refund_again(store, refund->id, now_ms + pause, said->error, stuck);
-    if (status == STATUS_OK && stuck)
+    if (status == STATUS_OK && (done || stuck))
         cashier_shown(cashier, refund->ticket);
     return status;
 }
