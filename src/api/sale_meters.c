@@ -4,7 +4,8 @@
 size_t sale_meters_bytes(uint32_t items, uint32_t edges)
 {
     const struct sale_meters *meters = NULL;
-    return sizeof *meters + items * sizeof *meters->meter_of + edges * sizeof *meters->counts + 256;
+    return sizeof *meters + items * sizeof *meters->meter_of + edges * sizeof *meters->counts
+        + (SALE_METERS + 1) * sizeof *meters->bases + 256;
 }
 
 struct sale_meters *sale_meters_create(struct arena *arena, uint32_t items, uint32_t edges)
@@ -14,6 +15,7 @@ struct sale_meters *sale_meters_create(struct arena *arena, uint32_t items, uint
     meters->edges = edges;
     meters->meter_of = arena_take(arena, items, sizeof *meters->meter_of);
     meters->counts = arena_take(arena, edges, sizeof *meters->counts);
+    meters->bases = arena_take(arena, SALE_METERS + 1, sizeof *meters->bases);
     return meters;
 }
 
@@ -34,8 +36,21 @@ void sale_meters_release(struct sale_meters *meters, uint32_t meter)
 uint64_t sale_meters_read(const struct sale_meters *meters, uint32_t meter, uint32_t layer)
 {
     uint64_t sum = 0;
-    invariant(meter >= 1 && meter <= SALE_METERS && layer < METER_LAYERS);
+    invariant(meter <= SALE_METERS && layer < METER_LAYERS);
     for (uint32_t edge = 0; edge < meters->edges; edge++)
         sum += atomic_load_explicit(&meters->counts[edge][meter][layer], memory_order_relaxed);
     return sum;
+}
+
+void sale_meters_begin(struct sale_meters *meters, uint32_t meter)
+{
+    for (uint32_t layer = 0; layer < METER_LAYERS; layer++)
+        atomic_store_explicit(&meters->bases[meter][layer], sale_meters_read(meters, meter, layer),
+            memory_order_relaxed);
+}
+
+uint64_t sale_meters_since(const struct sale_meters *meters, uint32_t meter, uint32_t layer)
+{
+    const uint64_t base = atomic_load_explicit(&meters->bases[meter][layer], memory_order_relaxed);
+    return sale_meters_read(meters, meter, layer) - base;
 }

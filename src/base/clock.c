@@ -38,6 +38,18 @@ uint64_t clock_now_ms(void)
     return read_ms(CLOCK_BOOTTIME) + atomic_load_explicit(&clock_offset_ms, memory_order_relaxed);
 }
 
+uint64_t clock_now_both(uint64_t *boot_ns)
+{
+    invariant(atomic_load_explicit(&clock_started, memory_order_relaxed));
+    *boot_ns = read_ns(CLOCK_BOOTTIME);
+    return *boot_ns / 1000000u + atomic_load_explicit(&clock_offset_ms, memory_order_relaxed);
+}
+
+uint64_t clock_boot_ns(void)
+{
+    return read_ns(CLOCK_BOOTTIME);
+}
+
 uint64_t clock_wall_ms(void)
 {
     return read_ms(CLOCK_REALTIME);

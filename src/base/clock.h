@@ -10,7 +10,10 @@
 #include <stdint.h>
 
 void clock_start(uint64_t not_before_ms);
-uint64_t clock_now_ms(void);       /* server time, ms since 1970 */
+uint64_t clock_now_ms(void); /* server time, ms since 1970 */
+/* The same, and of the same reading CLOCK_BOOTTIME in ns: for durations up to a clock_boot_ns. */
+uint64_t clock_now_both(uint64_t *boot_ns);
+uint64_t clock_boot_ns(void);
 uint64_t clock_wall_ms(void);      /* what the system's wall clock says; for comparing only */
 uint64_t clock_monotonic_ns(void); /* for durations */
 static inline uint64_t clock_monotonic_ms(void)

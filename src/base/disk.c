@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 struct folder {
@@ -298,4 +299,13 @@ enum status disk_replace(
     if (status == STATUS_OK)
         status = disk->ops->rename(disk, temporary, name);
     return status == STATUS_OK ? disk->ops->sync_folder(disk) : status;
+}
+
+bool disk_room(const char *folder, uint64_t *bytes)
+{
+    struct statvfs room;
+    if (statvfs(folder, &room) != 0)
+        return false;
+    *bytes = (uint64_t)room.f_bavail * room.f_frsize;
+    return true;
 }

@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/histogram.h"
 
+/* Those of one name side by side, names in the order of their first registration. */
 static struct histogram *registry[HISTOGRAMS_MAX];
 static size_t registry_count;
+
+static bool same_labels(const struct histogram *a, const struct histogram *b)
+{
+    return span_equal(span_from_string(a->labels), span_from_string(b->labels));
+}
 
 void histogram_register(struct histogram *histogram)
 {
     for (size_t i = 0; i < registry_count; i++)
         if (registry[i] == histogram)
             return;
-    invariant(registry_count < HISTOGRAMS_MAX && histogram_find(histogram->name) == NULL);
-    registry[registry_count++] = histogram;
+    invariant(registry_count < HISTOGRAMS_MAX);
+    size_t place = registry_count;
+    for (size_t i = 0; i < registry_count; i++) {
+        if (strcmp(registry[i]->name, histogram->name) != 0)
+            continue;
+        invariant(!same_labels(registry[i], histogram)); /* two sources for one series */
+        place = i + 1;
+    }
+    memmove(registry + place + 1, registry + place, (registry_count - place) * sizeof registry[0]);
+    registry[place] = histogram;
+    registry_count++;
 }
 
 const struct histogram *histogram_find(const char *name)
@@ -24,7 +39,8 @@ const struct histogram *histogram_find(const char *name)
 void histogram_read(const struct histogram *histogram, struct histogram_counts *counts)
 {
     *counts = (struct histogram_counts){ { 0 } };
-    for (size_t thread = 0; thread < METRICS_THREADS; thread++)
+    const uint32_t slots = metrics_slots_used();
+    for (size_t thread = 0; thread < slots; thread++)
         for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
             counts->counts[i] +=
                 atomic_load_explicit(&histogram->cells[thread].counts[i], memory_order_relaxed);
@@ -57,29 +73,41 @@ uint64_t histogram_quantile_us(
     return 0;
 }
 
+/* The end of half an octave, or of a whole one. */
+static bool bucket_is_shown(uint32_t bucket)
+{
+    return bucket % (HISTOGRAM_PARTS / 2) == 0;
+}
+
 static void histogram_render(const struct histogram *histogram, struct text *out)
 {
+    const bool labelled = histogram->labels != NULL;
+    const char *labels = labelled ? histogram->labels : "", *comma = labelled ? "," : "";
     struct histogram_counts counts;
     uint64_t passed = 0, sum_us = 0;
+    const uint32_t slots = metrics_slots_used();
     histogram_read(histogram, &counts);
-    for (size_t thread = 0; thread < METRICS_THREADS; thread++)
+    for (size_t thread = 0; thread < slots; thread++)
         sum_us += atomic_load_explicit(&histogram->cells[thread].sum_us, memory_order_relaxed);
-    text_format(out, "# HELP %s %s\n# TYPE %s histogram\n", histogram->name, histogram->help,
-        histogram->name);
     for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
         passed += counts.counts[i];
-        const uint64_t end_us = bucket_end_us(i);
-        if (i < HISTOGRAM_BUCKETS - 1 && (end_us & (end_us - 1)) == 0)
-            text_format(out, "%s_bucket{le=\"%.6f\"} %llu\n", histogram->name, (double)end_us / 1e6,
-                (unsigned long long)passed);
+        if (i < HISTOGRAM_BUCKETS - 1 && bucket_is_shown(i))
+            text_format(out, "%s_bucket{%s%sle=\"%.6f\"} %llu\n", histogram->name, labels, comma,
+                (double)bucket_end_us(i) / 1e6, (unsigned long long)passed);
     }
-    text_format(out, "%s_bucket{le=\"+Inf\"} %llu\n%s_sum %.6f\n%s_count %llu\n", histogram->name,
-        (unsigned long long)passed, histogram->name, (double)sum_us / 1e6, histogram->name,
+    text_format(out, "%s_bucket{%s%sle=\"+Inf\"} %llu\n", histogram->name, labels, comma,
         (unsigned long long)passed);
+    const char *open = labelled ? "{" : "", *close = labelled ? "}" : "";
+    text_format(out, "%s_sum%s%s%s %.6f\n%s_count%s%s%s %llu\n", histogram->name, open, labels, close,
+        (double)sum_us / 1e6, histogram->name, open, labels, close, (unsigned long long)passed);
 }
 
 void histograms_render(struct text *out)
 {
-    for (size_t i = 0; i < registry_count; i++)
+    for (size_t i = 0; i < registry_count; i++) {
+        if (i == 0 || strcmp(registry[i - 1]->name, registry[i]->name) != 0)
+            text_format(out, "# HELP %s %s\n# TYPE %s histogram\n", registry[i]->name,
+                registry[i]->help, registry[i]->name);
         histogram_render(registry[i], out);
+    }
 }

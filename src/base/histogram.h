@@ -2,7 +2,7 @@
 /* base/histogram.h: how long things took, in buckets, each a quarter of an octave wide: from 16 µs to 16 s,
  * with an error of an eighth at most. A histogram is a static struct, registered by its declaration.
  * Counting is two relaxed adds on lines that no other thread writes, as for counters (base/metrics.h).
- * /metrics shows whole octaves.
+ * /metrics shows half octaves: 41 bounds and +Inf for each series.
  * Thread: histogram_note from any; histogram_register before threads only; the rest from any. */
 #ifndef STAMPEDE_BASE_HISTOGRAM_H
 #define STAMPEDE_BASE_HISTOGRAM_H
@@ -14,7 +14,7 @@ enum {
     HISTOGRAM_OCTAVES = 20,
     HISTOGRAM_PARTS = 4, /* … and each octave above it has so many */
     HISTOGRAM_BUCKETS = 1 + HISTOGRAM_OCTAVES * HISTOGRAM_PARTS + 1, /* the last: 16 s or longer */
-    HISTOGRAMS_MAX = 8,
+    HISTOGRAMS_MAX = 64,
 };
 
 struct histogram_cells {
@@ -22,7 +22,8 @@ struct histogram_cells {
     _Atomic uint64_t sum_us;
 };
 struct histogram {
-    const char *name; /* stampede_…_seconds */
+    const char *name;   /* stampede_…_seconds */
+    const char *labels; /* "route=\"pass\"" or NULL; differs within one name */
     const char *help;
     struct histogram_cells cells[METRICS_THREADS];
 };
@@ -32,15 +33,21 @@ struct histogram_counts {
     uint64_t counts[HISTOGRAM_BUCKETS];
 };
 
-#define HISTOGRAM(variable, name_, help_) \
-    struct histogram variable = { .name = (name_), .help = (help_) }; \
+#define HISTOGRAM_REGISTER(variable, first, count) \
     __attribute__((constructor)) static void variable##_register(void) \
     { \
-        histogram_register(&(variable)); \
+        for (size_t i = 0; i < (count); i++) \
+            histogram_register(&(first)[i]); \
     } \
     static_assert(true, "a semicolon follows")
+#define HISTOGRAM(variable, name_, help_) \
+    struct histogram variable = { .name = (name_), .help = (help_) }; \
+    HISTOGRAM_REGISTER(variable, &(variable), 1)
+/* An array of one name, a row for each value of its label. */
+#define HISTOGRAM_TABLE(table) HISTOGRAM_REGISTER(table, table, sizeof(table) / sizeof *(table))
 
-void histogram_register(struct histogram *histogram); /* again is harmless */
+/* Again is harmless. Two of one name have different labels; the first one's help counts. */
+void histogram_register(struct histogram *histogram);
 
 static inline uint32_t histogram_bucket(uint64_t us)
 {
@@ -60,7 +67,7 @@ static inline void histogram_note(struct histogram *histogram, uint64_t us)
 }
 
 void histogram_read(const struct histogram *histogram, struct histogram_counts *counts);
-/* NULL: there is none of this name. */
+/* The first of this name; NULL: there is none. */
 const struct histogram *histogram_find(const char *name);
 /* The time that a part of those after `before` did not exceed, in µs; 500 of 1000: the median.
  * 0: none came. */

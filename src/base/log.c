@@ -10,15 +10,26 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOG_MESSAGE_MAX = 1024, LOG_LINE_MAX = 2048 };
+enum {
+    LOG_MESSAGE_MAX = 1024,
+    LOG_LINE_MAX = 2048,
+    LOG_ENCODED_MAX = 2 * LOG_LINE_MAX,
+    LOG_SPARE = 256
+};
 
 static _Atomic int log_least = LOG_INFO;
+static _Atomic int log_form = LOG_TEXT;
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
 void log_level_set(enum log_level least)
 {
     atomic_store_explicit(&log_least, (int)least, memory_order_relaxed);
+}
+
+void log_format_set(enum log_format format)
+{
+    atomic_store_explicit(&log_form, (int)format, memory_order_relaxed);
 }
 
 /* True if the site may still log in this second. Second and count share a word, so the bound is
@@ -72,6 +83,56 @@ static void add_escaped(struct text *line, struct span message)
     }
 }
 
+struct log_event {
+    enum log_level level;
+    const char *component;
+    struct span message;
+    bool cut; /* it was longer */
+    uint32_t dropped;
+};
+
+static void line_write_text(struct text *line, const struct log_event *event)
+{
+    line->capacity = LOG_LINE_MAX; /* the spare is for the ending, which comes even after a cut */
+    add_time(line, clock_wall_ms());
+    text_format(line, " %s %s ", level_names[event->level], event->component);
+    add_escaped(line, event->message);
+    const bool cut = line->overflow || event->cut;
+    line->overflow = false;
+    line->capacity = LOG_LINE_MAX + LOG_SPARE;
+    if (cut)
+        text_literal(line, "...");
+    if (event->dropped > 0)
+        text_format(line, " dropped=%u", event->dropped);
+}
+
+/* One object, or pairs: the same members. What can't be shown is escaped as in text, then as in JSON. */
+static void line_write_encoded(struct text *line, const struct log_event *event, bool json)
+{
+    char bytes[LOG_LINE_MAX];
+    struct text message = text_in(bytes, sizeof bytes - 3);
+    add_escaped(&message, event->message);
+    const bool cut = message.overflow || event->cut;
+    message.overflow = false;
+    message.capacity = sizeof bytes;
+    if (cut)
+        text_literal(&message, "...");
+    text_string(line, json ? "{\"time\":\"" : "time=");
+    add_time(line, clock_wall_ms());
+    text_string(line, json ? "\",\"level\":\"" : " level=");
+    text_string(line, level_names[event->level]);
+    text_string(line, json ? "\",\"component\":\"" : " component=");
+    text_string(line, event->component);
+    text_string(line, json ? "\",\"message\":" : " message=");
+    text_json(line, text_span(&message));
+    if (event->dropped > 0)
+        text_string(line, json ? ",\"dropped\":" : " dropped=");
+    if (event->dropped > 0)
+        text_u64(line, event->dropped);
+    if (json)
+        text_literal(line, "}");
+}
+
 void log_write(struct log_site *site, enum log_level level, const char *component, const char *format, ...)
 {
     if ((int)level < atomic_load_explicit(&log_least, memory_order_relaxed))
@@ -88,19 +149,18 @@ void log_write(struct log_site *site, enum log_level level, const char *componen
     va_end(arguments);
     size_t kept = size < 0 ? 0 : (size_t)size < sizeof message ? (size_t)size : sizeof message - 1;
 
-    char buffer[LOG_LINE_MAX + 64]; /* the spare is for the ending, which comes even after a cut */
-    struct text line = text_in(buffer, LOG_LINE_MAX);
-    add_time(&line, clock_wall_ms());
-    text_format(&line, " %s %s ", level_names[level], component);
-    add_escaped(&line, span_of(message, kept));
-    bool cut = line.overflow || size >= (int)sizeof message;
-    line.overflow = false;
-    line.capacity = sizeof buffer;
-    if (cut)
-        text_literal(&line, "...");
-    uint32_t dropped = atomic_exchange_explicit(&site->dropped, 0, memory_order_relaxed);
-    if (dropped > 0)
-        text_format(&line, " dropped=%u", dropped);
+    const struct log_event event = { .level = level,
+        .component = component,
+        .message = span_of(message, kept),
+        .cut = size >= (int)sizeof message,
+        .dropped = atomic_exchange_explicit(&site->dropped, 0, memory_order_relaxed) };
+    char buffer[LOG_ENCODED_MAX + LOG_SPARE];
+    struct text line = text_in(buffer, LOG_ENCODED_MAX + LOG_SPARE);
+    const int form = atomic_load_explicit(&log_form, memory_order_relaxed);
+    if (form == LOG_TEXT)
+        line_write_text(&line, &event);
+    else
+        line_write_encoded(&line, &event, form == LOG_JSON);
     text_literal(&line, "\n");
 
     ssize_t done;

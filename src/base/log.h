@@ -19,6 +19,10 @@ struct log_site {
     _Atomic uint32_t dropped; /* since the last line; the next line tells */
 };
 
+/* text: `time level component message`. json: an object with time, level, component and message. logfmt: the
+ * same as key=value. The last two also have `dropped`, when lines were. */
+enum log_format { LOG_TEXT, LOG_JSON, LOG_LOGFMT };
+void log_format_set(enum log_format format); /* LOG_TEXT unless set. Thread: any */
 /* Less than `least` is not logged; LOG_INFO unless set. Thread: any. */
 void log_level_set(enum log_level least);
 /* Keeps errno. Control characters, backslashes and bytes past ASCII in the message come out

@@ -4,6 +4,8 @@
 #include "base/histogram.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 _Thread_local uint32_t metrics_slot;
 
@@ -13,9 +15,10 @@ static struct metric *registry[METRICS_MAX];
 static size_t registry_count;
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static _Atomic uint32_t entered;
+
 void metrics_thread_enter(void)
 {
-    static _Atomic uint32_t entered;
     static _Thread_local bool inside;
     if (inside)
         return;
@@ -24,6 +27,12 @@ void metrics_thread_enter(void)
      * be shared. */
     uint32_t slot = atomic_fetch_add_explicit(&entered, 1, memory_order_relaxed) + 1;
     metrics_slot = slot < METRICS_THREADS ? slot : METRICS_THREADS - 1;
+}
+
+uint32_t metrics_slots_used(void)
+{
+    const uint32_t used = atomic_load_explicit(&entered, memory_order_relaxed) + 1;
+    return used < METRICS_THREADS ? used : METRICS_THREADS;
 }
 
 static bool name_is_valid(const char *name)
@@ -137,4 +146,30 @@ void metrics_each(
             see(context, registry[i]->labels, metric_read(registry[i]));
     }
     pthread_mutex_unlock(&registry_lock);
+}
+
+struct sum {
+    const char *labels;
+    uint64_t value;
+};
+
+static void sum_see(void *context, const char *labels, uint64_t value)
+{
+    struct sum *sum = context;
+    char word[64];
+    const char *begin = labels == NULL ? NULL : strchr(labels, '"');
+    if (sum->labels != NULL && begin != NULL) {
+        snprintf(word, sizeof word, " %.*s ", (int)strcspn(begin + 1, "\""), begin + 1);
+        const bool named = strstr(sum->labels, word) != NULL;
+        if (named == (sum->labels[0] == '!'))
+            return;
+    }
+    sum->value += value;
+}
+
+uint64_t metrics_total(const char *name, const char *labels)
+{
+    struct sum sum = { .labels = labels };
+    metrics_each(name, sum_see, &sum);
+    return sum.value;
 }

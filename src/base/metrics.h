@@ -16,7 +16,7 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
-enum { METRICS_THREADS = 80, METRICS_MAX = 256 };
+enum { METRICS_THREADS = 80, METRICS_MAX = 512 };
 enum metric_kind { METRIC_COUNTER, METRIC_GAUGE };
 
 struct metric {
@@ -57,6 +57,7 @@ struct metric {
 
 extern _Thread_local uint32_t metrics_slot;
 void metrics_thread_enter(void);
+uint32_t metrics_slots_used(void); /* the slots after these are empty */
 /* Again is harmless. Two metrics of one name have one kind and different labels; the first one's
  * help counts. */
 void metrics_register(struct metric *metric);
@@ -79,6 +80,9 @@ static inline void metric_set(struct metric *metric, uint64_t value) /* gauges: 
 }
 uint64_t metric_read(const struct metric *metric);
 void metrics_render(struct text *out);
+/* The sum of the series of this name. labels: values of the label that count, each between spaces
+ * (" won sold-out "); NULL: all; "!…": all but these. */
+uint64_t metrics_total(const char *name, const char *labels);
 /* Every metric of this name, in the order of rendering. */
 void metrics_each(const char *name, void (*see)(void *context, const char *labels, uint64_t value),
     void *context);

@@ -34,6 +34,8 @@ struct config {
     uint64_t drain_notice_ms; /* between /readyz failing and the drain, for load balancers to see it */
     bool pin;
     char log_level[CONFIG_TEXT];
+    /* [log] */
+    char log_format[CONFIG_TEXT]; /* text, json or logfmt */
     /* [data] */
     char folder[CONFIG_TEXT];
     uint64_t segment_bytes;
@@ -157,6 +159,16 @@ struct config {
         watch_roaming_addresses, watch_early_ms, watch_early_starts, watch_regular_count,
         watch_unpaid_wins;
     uint64_t watch_ban_minutes, watch_bans_per_minute;
+    /* [alarms]: when they are raised (worker/trend_checks.h), and whom they are told (alarm_messages.h) */
+    uint64_t alarms_sync_ms, alarms_order_lag, alarms_attack_per_s, alarms_sold_out_early_s,
+        alarms_disk_free_bytes, alarms_calm_ms, alarms_remind_ms;
+    char alarms_webhook_url[CONFIG_LIST]; /* empty: nobody */
+    char alarms_webhook_secret_file[CONFIG_TEXT];
+    bool alarms_webhook_allow_private;
+    /* [trace] */
+    uint64_t trace_sample;            /* one purchase in so many; 0: none by itself */
+    char trace_endpoint[CONFIG_LIST]; /* empty: none is followed */
+    bool trace_allow_private;
     /* [mail] */
     char mail_server[CONFIG_LIST]; /* empty: no mails */
     char mail_from[CONFIG_TEXT], mail_user[CONFIG_TEXT], mail_password_file[CONFIG_TEXT];

@@ -68,6 +68,13 @@ static const char *log_level_wrong(const struct config *config)
         : "server.log_level must be debug, info, warn or error";
 }
 
+static const char *log_format_wrong(const struct config *config)
+{
+    return IS_ONE_OF(config->log_format, "text", "json", "logfmt")
+        ? NULL
+        : "log.format must be text, json or logfmt";
+}
+
 static const char *refund_wrong(const struct config *config)
 {
     return IS_ONE_OF(config->user_refund_to, "stock", "safety", "write-off")
@@ -260,6 +267,26 @@ static const char *webhook_wrong(const struct config *config)
         "webhook.url must be an address without spaces; write other characters as %XX");
 }
 
+static const char *alarms_wrong(const struct config *config)
+{
+    if (strchr(config->alarms_webhook_url, '@') != NULL)
+        return "alarms.webhook_url must not contain a user name or password: messages are signed "
+               "instead";
+    if (config->alarms_webhook_url[0] != 0 && config->alarms_webhook_secret_file[0] == 0)
+        return "alarms.webhook_secret_file must be set with alarms.webhook_url";
+    return url_wrong(config->alarms_webhook_url, "",
+        "alarms.webhook_url must start with https:// or http://",
+        "alarms.webhook_url must be an address without spaces; write other characters as %XX");
+}
+
+static const char *trace_wrong(const struct config *config)
+{
+    if (strchr(config->trace_endpoint, '@') != NULL)
+        return "trace.endpoint must not contain a user name or password";
+    return url_wrong(config->trace_endpoint, "", "trace.endpoint must start with https:// or http://",
+        "trace.endpoint must be an address without spaces; write other characters as %XX");
+}
+
 /* The server appends paths to this address, and signatures cover the result. */
 static const char *public_url_wrong(const struct config *config)
 {
@@ -360,9 +387,9 @@ static const char *pictures_wrong(const struct config *config)
 enum status config_check(const struct config *config, char error[CONFIG_ERROR])
 {
     static const char *(*const rules[])(const struct config *) = { data_wrong, log_level_wrong,
-        refund_wrong, store_wrong, cluster_wrong, session_wrong, mail_wrong, webhook_wrong,
-        public_url_wrong, test_mode_wrong, proxy_wrong, watch_wrong, pictures_wrong,
-        login_url_wrong, export_wrong, outside_wrong, channels_wrong };
+        log_format_wrong, refund_wrong, store_wrong, cluster_wrong, session_wrong, mail_wrong,
+        webhook_wrong, alarms_wrong, trace_wrong, public_url_wrong, test_mode_wrong, proxy_wrong,
+        watch_wrong, pictures_wrong, login_url_wrong, export_wrong, outside_wrong, channels_wrong };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
         if (wrong == NULL)

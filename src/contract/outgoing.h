@@ -33,6 +33,7 @@ struct outgoing_call {
     /* The asker's own; comes back as it is. */
     uint64_t tag;
     uint64_t detail;
+    uint64_t sent_ns; /* clock_monotonic_ns */
     /* The request. Redirects are never followed. */
     char method[8]; /* "GET", "POST"; "SMTP": a mail, whose text is the body, with its headers */
     char url[OUTGOING_URL_MAX + 1];

@@ -124,6 +124,7 @@ struct reply *connection_owe(struct connection *connection, uint32_t now_ms)
     reply->state = REPLY_WAITING;
     reply->head_only = false;
     reply->started_ms = now_ms;
+    reply->timed = EDGE_NOT_TIMED;
     return reply;
 }
 

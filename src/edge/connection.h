@@ -31,8 +31,10 @@ enum reply_state { REPLY_WAITING, REPLY_ANSWERED, REPLY_BYTES };
 struct reply { /* one request that was started and is not answered yet, or not in its turn */
     uint8_t state;
     bool head_only;      /* the request was HEAD */
+    uint8_t timed;       /* while it waits: edge_reply.timed */
     uint32_t started_ms; /* low bits of the edge's clock */
     union {
+        uint64_t since_ns; /* while it waits: edge.turn_ns of its start */
         struct edge_answer answer;
         struct buffer bytes;
     };

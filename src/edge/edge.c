@@ -325,7 +325,7 @@ static bool wish_obey(struct edge *edge)
 
 static void time_read(struct edge *edge)
 {
-    edge->now_ms = clock_now_ms();
+    edge->now_ms = clock_now_both(&edge->turn_ns);
     edge->now = (uint32_t)edge->now_ms;
     http_date_turn(edge->now_ms);
 }
@@ -386,7 +386,20 @@ static struct connection *waiting_find(struct edge *edge, uint64_t token, struct
     thread_owner_check(edge->owner);
     struct connection *connection = connection_find(&edge->table, token, reply);
     invariant(connection == NULL || (*reply)->state == REPLY_WAITING); /* a request is completed once */
+    if (connection != NULL && __builtin_expect((*reply)->timed != EDGE_NOT_TIMED, 0))
+        edge->handler.timed(
+            edge->handler.self, (*reply)->timed, (clock_boot_ns() - (*reply)->since_ns) / 1000);
     return connection;
+}
+
+bool edge_is_forwarded(const struct edge *edge, const struct http_request *request)
+{
+    return request->client == &edge->client;
+}
+
+uint64_t edge_turn_us(const struct edge *edge)
+{
+    return (clock_boot_ns() - edge->turn_ns) / 1000;
 }
 
 void edge_complete(struct edge *edge, uint64_t token, const struct edge_answer *answer)

@@ -53,7 +53,10 @@ struct edge_answer { /* 32 bytes, opaque to the edge */
 struct edge_reply {
     struct edge_answer answer; /* EDGE_ANSWERED */
     struct span body; /* EDGE_REPLIED: sent after `out`; must stay valid for the life of the program */
+    /* EDGE_DEFERRED: its duration is told to edge_handler.timed with this mark; EDGE_NOT_TIMED: it is not. */
+    uint8_t timed;
 };
+enum { EDGE_NOT_TIMED = UINT8_MAX };
 /* The highest bits of a token are 0: room for the handler's own marks while it keeps one. */
 enum { EDGE_TOKEN_SPARE_BITS = 6 };
 enum { EDGE_SLOT_SHIFT = 12, EDGE_SLOT_BITS = 20 }; /* where a token has its connection's slot */
@@ -90,6 +93,9 @@ struct edge_handler {
      * call edge_complete. */
     void (*turn)(void *turn_self, uint64_t now_ms);
     void *turn_self; /* NULL: self */
+    /* A deferred request with a mark is being completed: so long after the turn that read it. NULL: none has
+     * a mark. */
+    void (*timed)(void *self, uint8_t mark, uint64_t us);
     /* Websockets only; NULL for a handler that never upgrades. */
     void (*message)(void *self, uint64_t socket, struct span text);
     void (*gone)(void *self, uint64_t socket, enum edge_socket_end end);
@@ -156,7 +162,10 @@ static inline uint32_t edge_socket_slot(uint64_t socket) /* below connections_ma
 }
 bool edge_socket_send(struct edge *edge, uint64_t socket, struct span frame); /* false: not taken */
 void edge_socket_close(struct edge *edge, uint64_t socket, int code, const char *reason);
-uint64_t edge_now_ms(const struct edge *edge); /* server time at the start of this turn */
+/* Whether the request that is being handled came by a trusted proxy. */
+bool edge_is_forwarded(const struct edge *edge, const struct http_request *request);
+uint64_t edge_now_ms(const struct edge *edge);  /* server time at the start of this turn */
+uint64_t edge_turn_us(const struct edge *edge); /* since the start of this turn; reads the clock */
 bool edge_token_alive(const struct edge *edge, uint64_t token);
 
 /* Any thread: connections that are open now, of all edges; a turn late. */

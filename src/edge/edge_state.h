@@ -30,6 +30,7 @@ struct edge {
     uint32_t now; /* low bits of now_ms: deadlines are compared by difference */
     bool draining;
     uint64_t now_ms;               /* of this turn */
+    uint64_t turn_ns;              /* the same, by clock_boot_ns */
     char *in;                      /* EDGE_IN_BYTES, of the connection being served */
     struct text out;               /* its answers */
     struct span body;              /* and what follows them */

@@ -58,6 +58,7 @@ void quick_start(struct edge *edge, struct connection *connection, const struct 
 {
     struct edge_reply given;
     given.body = SPAN_NONE;
+    given.timed = EDGE_NOT_TIMED;
     uint64_t token = connection_token(connection, connection->sequence_next);
     edge->counts.requests++;
     enum edge_verdict verdict =
@@ -65,6 +66,8 @@ void quick_start(struct edge *edge, struct connection *connection, const struct 
     if (verdict == EDGE_DEFERRED) {
         struct reply *reply = connection_owe(connection, edge->now);
         edge->table.deadlines[connection->index] = edge_deadline(edge, edge->config.request_timeout_ms);
+        reply->timed = given.timed;
+        reply->since_ns = edge->turn_ns;
         invariant(edge->out.size == 0 && reply->state == REPLY_WAITING);
         return;
     }

@@ -106,6 +106,7 @@ static void start_request(
     struct reply *reply = connection_owe(connection, edge->now);
     struct edge_reply given;
     given.body = SPAN_NONE;
+    given.timed = EDGE_NOT_TIMED;
     reply->head_only = head_only;
     connection->phase = PHASE_NONE;
     connection->continued = connection->favoured = false;
@@ -116,6 +117,8 @@ static void start_request(
     enum edge_verdict verdict =
         edge->handler.request(edge->handler.self, request, token, closing, &edge->out, &given);
     if (verdict == EDGE_DEFERRED) {
+        reply->timed = given.timed;
+        reply->since_ns = edge->turn_ns;
         invariant(edge->out.size == from);
         return;
     }

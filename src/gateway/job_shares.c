@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/job_shares.h"
 
+#include "base/metrics.h"
+
+#define OPEN_JOBS(share, label) \
+    [share] = METRIC_ROW(METRIC_GAUGE, "stampede_jobs_open", "share=\"" label "\"", \
+        "Jobs that edges have handed to the worker and not got back yet.")
+static struct metric open_jobs[JOB_SHARES] = {
+    OPEN_JOBS(SHARE_ADMIN, "admin"),
+    OPEN_JOBS(SHARE_SHOP, "shop"),
+    OPEN_JOBS(SHARE_CALLBACK, "callback"),
+    OPEN_JOBS(SHARE_SANDBOX, "sandbox"),
+    OPEN_JOBS(SHARE_PAY, "pay"),
+    OPEN_JOBS(SHARE_VIEW, "view"),
+    OPEN_JOBS(SHARE_PUSH, "push"),
+};
+METRIC_TABLE(open_jobs);
+
 struct share_row {
     uint32_t slots;
     size_t request_bytes, response_bytes;
@@ -78,6 +94,7 @@ struct job *job_shares_take(struct job_shares *shares, enum job_share share, use
         return NULL;
     pool->free = job->next;
     pool->taken++;
+    metric_add(&open_jobs[share], 1);
     pool->users[job - pool->jobs] = user;
     *job = (struct job){ .share = job->share,
         .user = user,
@@ -93,6 +110,7 @@ void job_shares_give(struct job_shares *shares, struct job *job)
     struct job_pool *pool = &shares->pools[job->share];
     invariant(job >= pool->jobs && job < pool->jobs + pool->slots && pool->taken > 0);
     pool->taken--;
+    metric_add(&open_jobs[job->share], (uint64_t)-1); /* the sum of all threads is never below 0 */
     pool->users[job - pool->jobs] = 0;
     job->next = pool->free;
     pool->free = job;

@@ -23,6 +23,7 @@
 #include "gateway/human_shared.h"
 #include "gateway/reply.h"
 #include "gateway/routes_state.h"
+#include "gateway/sale_series.h"
 #include "gateway/sessions.h"
 #include "gateway/settings.h"
 #include "gateway/waiting_room.h"
@@ -459,6 +460,7 @@ enum edge_verdict public_metrics(struct exchange *exchange)
 {
     struct text body = text_in(page, METRICS_BYTES);
     metrics_render(&body);
+    sale_series_render(exchange->routes, &body);
     return reply_bytes(exchange, 200, SPAN("text/plain; version=0.0.4"),
         SPAN("Cache-Control: no-store\r\n"), text_span(&body));
 }

@@ -207,3 +207,25 @@ void complete_job(struct routes *routes, const struct job *job)
     memcpy(start, bytes, head.size);
     edge_complete_bytes(routes->edge, job->to.token, span_of(start, head.size + job->body_size));
 }
+
+/* Writes a refusal of the edge itself. The reader's language is not known yet. */
+void reply_refuse(void *self, int status, const char *why, struct text *out)
+{
+    char bytes[512], line[32];
+    struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
+    if (status == 429 || status == 503 || status == 504) { /* too many connections, no answer: passes */
+        text_format(&head, "Retry-After: %u\r\n", retry_after_s(self));
+        problem_reply(out,
+            status == 429       ? PROBLEM_TOO_FAST
+                : status == 503 ? PROBLEM_UNAVAILABLE
+                                : PROBLEM_OUTCOME_UNKNOWN,
+            why, SPAN_NONE, text_span(&head), true);
+        return;
+    }
+    text_literal(&body, "{\"type\":\"/problems/malformed-request\",\"title\":");
+    text_json(&body, span_from_string(http_reason(status)));
+    text_format(&body, ",\"status\":%d,\"detail\":", status);
+    text_json(&body, span_from_string(why));
+    text_literal(&body, "}");
+    http_reply(out, status, SPAN("application/problem+json"), SPAN_NONE, text_span(&body), true);
+}

@@ -52,6 +52,8 @@ void complete_job(struct routes *routes, const struct job *job); /* with what th
 void reply_render(
     struct routes *routes, const struct edge_answer *answer, bool closing, struct text *out);
 struct span reply_ready(void *self, const struct edge_answer *answer); /* edge_handler.ready; self: routes */
+/* edge_handler.refuse; self: routes. */
+void reply_refuse(void *self, int status, const char *why, struct text *out);
 /* Seconds for Retry-After: one to five, not the same for everybody. */
 unsigned retry_after_s(struct routes *routes);
 

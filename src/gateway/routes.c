@@ -10,7 +10,6 @@
 #include "base/metrics.h"
 #include "config/test_mode.h"
 #include "contract/inventory.h"
-#include "edge/http_reply.h"
 #include "edge/static_files.h"
 #include "funnel/anomaly/watch.h"
 #include "funnel/item_rules.h"
@@ -34,10 +33,12 @@
 #include "gateway/order_requests.h"
 #include "gateway/password_checks.h"
 #include "gateway/public_requests.h"
+#include "gateway/purchase_trace.h"
 #include "gateway/push.h"
 #include "gateway/repeat.h"
 #include "gateway/reply.h"
 #include "gateway/request_shape.h"
+#include "gateway/request_times.h"
 #include "gateway/routes_state.h"
 #include "gateway/settings.h"
 #include "gateway/waiting_room.h"
@@ -115,6 +116,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
     if (reason != DOOR_GO) {
         reply->answer = answer_from_door(&result);
         reply->answer.flags = flags;
+        routes->refused = true;
         if (reason == DOOR_SOLD_OUT && item_rule_of(routes->shared.rules, item).offers)
             reply->answer.b = item;
         if (__builtin_expect(result.repeat && !intent, 0))
@@ -150,6 +152,8 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
         __builtin_expect(routes->door.shared, 0) && door_asks(&routes->door, &result, &wish->door);
     wish->window_ms = 0;
     purchase_probe_begin(&routes->probe, slot->tag);
+    if (__builtin_expect(routes->shared.traces != NULL, 0))
+        purchase_trace_begin(routes, request, wish, slot->tag);
     routes->port->ops->commit(routes->port);
     return EDGE_DEFERRED;
 }
@@ -331,6 +335,24 @@ static uint32_t routes_body_max(void *self, const struct http_request *request)
     return route.body_max != 0 ? route.body_max : JOB_BODY_SMALL;
 }
 
+/* Out of line: a purchase does not pay for its stack. */
+static __attribute__((noinline)) enum edge_verdict other_request(struct routes *routes,
+    const struct http_request *request, const struct reply_to *to, struct text *out,
+    struct edge_reply *reply)
+{
+    struct exchange exchange = { routes, request, *to, out, reply, false };
+    struct http_request as_get;
+    if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
+        as_get = *request;
+        as_get.method = HTTP_GET;
+        exchange.request = &as_get;
+        exchange.head_only = true;
+    }
+    const enum edge_verdict verdict = route_slow(&exchange);
+    request_timed(routes, request, verdict, reply);
+    return verdict;
+}
+
 static enum edge_verdict routes_request(void *self, const struct http_request *request,
     uint64_t token, bool closing, struct text *out, struct edge_reply *reply)
 {
@@ -346,15 +368,8 @@ static enum edge_verdict routes_request(void *self, const struct http_request *r
             1))
         return purchase(routes, request, token, closing, chinese ? cors | ANSWER_CHINESE : cors,
             item, intent, out, reply);
-    struct exchange exchange = { routes, request, { token, cors, closing, chinese }, out, reply, false };
-    if (request->method == HTTP_HEAD) { /* as for GET; the edge cuts the body off */
-        struct http_request as_get = *request;
-        as_get.method = HTTP_GET;
-        exchange.request = &as_get;
-        exchange.head_only = true;
-        return route_slow(&exchange);
-    }
-    return route_slow(&exchange);
+    const struct reply_to to = { token, cors, closing, chinese };
+    return other_request(routes, request, &to, out, reply);
 }
 
 static void routes_render(void *self, const struct edge_answer *answer, bool closing, struct text *out)
@@ -364,28 +379,6 @@ static void routes_render(void *self, const struct edge_answer *answer, bool clo
         answer_render(answer, &routes->keys, SPAN_NONE, closing, out);
     else
         reply_render(routes, answer, closing, out);
-}
-
-/* Writes a refusal of the edge itself. The reader's language is not known yet. */
-static void routes_refuse(void *self, int status, const char *why, struct text *out)
-{
-    char bytes[512], line[32];
-    struct text body = text_in(bytes, sizeof bytes), head = text_in(line, sizeof line);
-    if (status == 429 || status == 503 || status == 504) { /* too many connections, no answer: passes */
-        text_format(&head, "Retry-After: %u\r\n", retry_after_s(self));
-        problem_reply(out,
-            status == 429       ? PROBLEM_TOO_FAST
-                : status == 503 ? PROBLEM_UNAVAILABLE
-                                : PROBLEM_OUTCOME_UNKNOWN,
-            why, SPAN_NONE, text_span(&head), true);
-        return;
-    }
-    text_literal(&body, "{\"type\":\"/problems/malformed-request\",\"title\":");
-    text_json(&body, span_from_string(http_reason(status)));
-    text_format(&body, ",\"status\":%d,\"detail\":", status);
-    text_json(&body, span_from_string(why));
-    text_literal(&body, "}");
-    http_reply(out, status, SPAN("application/problem+json"), SPAN_NONE, text_span(&body), true);
 }
 
 void routes_collect(struct routes *routes)
@@ -398,6 +391,8 @@ void routes_collect(struct routes *routes)
         }
         answer_count(routes, answer->outcome.item, answer->outcome.answer);
         purchase_probe_end(&routes->probe, answer->tag);
+        if (__builtin_expect(routes->shared.traces != NULL, 0))
+            purchase_trace_answered(routes, answer);
         struct edge_answer told = answer_from_outcome(&answer->outcome);
         told.flags = (uint8_t)(answer->tag >> TAG_FLAGS_SHIFT);
         if (told.kind == PROBLEM_SOLD_OUT
@@ -422,6 +417,9 @@ void routes_turn(struct routes *routes, uint64_t now_ms)
     console_passwords_turn(routes);
     push_turn(routes, now_ms);
     routes->port->ops->flush(routes->port);
+    if (routes->refused && --routes->sample_in == 0)
+        purchase_sample(routes);
+    routes->refused = false;
 }
 
 static void routes_message(void *self, uint64_t socket, struct span text)
@@ -443,7 +441,8 @@ struct edge_handler routes_handler(struct routes *routes)
         .request = routes_request,
         .render = routes_render,
         .ready = reply_ready,
-        .refuse = routes_refuse,
+        .refuse = reply_refuse,
+        .timed = request_time_note,
         .message = routes_message,
         .gone = routes_gone };
 }
@@ -452,7 +451,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     struct inventory_port *port)
 {
     struct routes *routes = *out = arena_object(sizeof *routes,
-        asks_bytes() + waits_bytes() + job_shares_bytes() + push_bytes(shared->config));
+        asks_bytes() + waits_bytes() + traced_bytes() + job_shares_bytes() + push_bytes(shared->config));
     if (routes == NULL)
         return STATUS_FULL;
     routes->shared = *shared;
@@ -473,12 +472,14 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     routes->admin = key_ring_now(shared->key_ring);
     routes->watch = shared->watches[index];
     routes->meters = shared->meters;
+    routes->sample_in = 1;
     funnel_keys_turn(&routes->keys, clock_now_ms());
     uint64_t seed;
     random_secret(&seed, sizeof seed);
     random_seed(&routes->random, seed);
     routes->asks = asks_create(&routes->arena);
     routes->waits = waits_create(&routes->arena);
+    routes->traced = traced_create(&routes->arena);
     routes->push = push_create(&routes->arena, shared->config);
     job_shares_create(&routes->jobs, &routes->arena);
     return STATUS_OK;

@@ -27,6 +27,7 @@ struct lockout;
 struct media_service;
 struct pages;
 struct password_checks;
+struct purchase_traces;
 struct reader_turns;
 struct rooms;
 struct sale_meters;
@@ -43,6 +44,7 @@ struct routes_shared { /* the same for all edges */
     struct link *link;
     struct watch *const *watches; /* one for each edge; a NULL: all rules are off */
     struct sale_meters *meters;
+    struct purchase_traces *traces; /* NULL: none is followed */
     struct rooms *rooms;
     struct customers *customers;
     const struct static_files *files;

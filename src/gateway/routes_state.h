@@ -19,6 +19,7 @@ struct admin_keys;
 struct asks;
 struct push;
 struct settings;
+struct traced;
 struct waits;
 
 struct routes {
@@ -41,6 +42,9 @@ struct routes {
     struct watch *watch;             /* NULL: no rule wants to know */
     struct sale_meters *meters;
     struct purchase_probe probe;
+    struct traced *traced;
+    bool refused;       /* a purchase of this turn was answered at the door */
+    uint32_t sample_in; /* so many such turns, and one is timed (request_times.h) */
 };
 
 #endif

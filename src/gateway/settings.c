@@ -47,6 +47,15 @@ static void level_set(const char *name)
             log_level_set((enum log_level)level);
 }
 
+void log_settings_use(const struct config *config)
+{
+    static const char *const formats[] = { "text", "json", "logfmt" };
+    level_set(config->log_level);
+    for (int format = LOG_TEXT; format <= LOG_LOGFMT; format++)
+        if (strcmp(config->log_format, formats[format]) == 0)
+            log_format_set((enum log_format)format);
+}
+
 /* Tokens that the shop signs for other purposes would open sessions, too. */
 static void audience_look(const struct settings *settings)
 {
@@ -132,7 +141,7 @@ enum status settings_load(struct handover *handover, struct key_ring *key_ring,
         settings_free(settings);
         return status;
     }
-    level_set(config->log_level);
+    log_settings_use(config);
     handover_put(handover, turns, settings);
     return STATUS_OK;
 }

@@ -33,4 +33,7 @@ void settings_free(void *pointer); /* to settings */
 /* 1 … ORIGINS_MAX; 0: not allowed. */
 uint8_t settings_origin(const struct settings *settings, struct span origin);
 
+/* server.log_level and log.format, at the start and with new settings. Thread: any. */
+void log_settings_use(const struct config *config);
+
 #endif

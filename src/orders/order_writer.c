@@ -187,6 +187,8 @@ static void record_done(struct order_writer *writer, uint32_t at, struct order_w
         progress->written += disposition == DISPOSE_APPLY ? wins : 0;
         progress->rejected += disposition == DISPOSE_REJECT;
         progress->dead += disposition == DISPOSE_DEAD;
+        if (wins > 0 && disposition == DISPOSE_APPLY && writer->config.wrote != NULL)
+            writer->config.wrote(writer->config.changed_context, record);
     }
     if (disposition == DISPOSE_DEAD)
         return;

@@ -40,6 +40,8 @@ struct order_writer_config {
     /* Called for every order written or changed, after its commit. May be NULL. */
     void (*changed)(void *context, ticket_number ticket, user_id user); /* user 0: not known here */
     void *changed_context;
+    /* Called for every record that became orders for the first time, after its commit. May be NULL. */
+    void (*wrote)(void *context, const struct queue_record *record);
     uint32_t batch_max; /* records in one transaction; 0: ORDER_BATCH_MAX */
 };
 

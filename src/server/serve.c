@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/serve.h"
 
+#include "gateway/settings.h"
 #include "server/server.h"
 
 #include <stdio.h>
@@ -59,8 +60,10 @@ static enum status settings_read(struct config *config, void *context, char erro
 static bool settings_good(struct config *config, struct command_line *line)
 {
     char error[CONFIG_ERROR];
-    if (settings_read(config, line, error) == STATUS_OK)
+    if (settings_read(config, line, error) == STATUS_OK) {
+        log_settings_use(config);
         return true;
+    }
     if (error[0] == 0)
         fprintf(stderr, usage, line->argv[0]);
     else

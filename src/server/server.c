@@ -201,6 +201,7 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .link = server->link,
         .watches = worker_edge_watches(server->worker),
         .meters = worker_sale_meters(server->worker),
+        .traces = worker_purchase_traces(server->worker),
         .rooms = server->rooms,
         .customers = server->customers,
         .files = server->files,

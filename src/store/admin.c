@@ -5,6 +5,7 @@
  * users come as many records: those of one request that are side by side have one row. */
 #include "contract/admin_store.h"
 
+#include "base/clock.h"
 #include "store/parts.h"
 
 #include <inttypes.h>
@@ -35,6 +36,8 @@ static enum status admin_begin(struct order_store *handle)
         status = store->grouped ? connection->driver->part_begin(connection, request_name)
                                 : connection->driver->begin(connection);
     store->together = status == STATUS_OK;
+    if (!store->grouped)
+        store->begun_ns = clock_monotonic_ns();
     store->changes_before = store->changes;
     store_stock_mark(store);
     return status;

@@ -4,6 +4,7 @@
  * part; where the database gives up the whole transaction (a full disk, a failed write, a lost
  * connection), the group is lost, and everything is STATUS_AWAY until its end says so. What the parts do to
  * the stock and the sums of items is added up in memory and written once, at the end (store/stock.h). */
+#include "base/clock.h"
 #include "store/parts.h"
 
 void store_group_begin(struct order_store *handle)
@@ -30,6 +31,7 @@ enum status store_group_enter(struct store *store)
         return STATUS_OK;
     const enum status status = store->connection->driver->begin(store->connection);
     store->grouped = status == STATUS_OK;
+    store->begun_ns = clock_monotonic_ns();
     store_stock_clear(&store->group.kept);
     return status;
 }

@@ -30,6 +30,7 @@ struct store {
     uint64_t floors[STORE_COUNTED]; /* their rows get numbers above these */
     bool recovering;         /* a record makes the sale or item that it names and that is lost */
     bool begun;              /* a transaction of its own is open (store_begin) */
+    uint64_t begun_ns;       /* when; also a group's or an administrator's */
     bool in_the_way;         /* another connection was: store_again */
     bool grouping;           /* the next transaction begins a group */
     bool grouped;            /* a group's transaction is open: others are parts of it */

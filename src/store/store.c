@@ -2,6 +2,8 @@
 /* Opening, closing, and the transactions that every change takes. */
 #include "store/store.h"
 
+#include "base/clock.h"
+#include "base/histogram.h"
 #include "store/cluster.h"
 #include "store/gather.h"
 #include "store/parts.h"
@@ -11,6 +13,9 @@
 #include <stdlib.h>
 
 static const char part_name[] = "part";
+
+static HISTOGRAM(transaction_times, "stampede_store_transaction_seconds",
+    "From the begin of a transaction of the database to its commit.");
 
 enum status store_next_due(struct store *store, const char *sql, uint64_t now_ms, uint64_t *next_ms)
 {
@@ -43,6 +48,7 @@ enum status store_begin(struct store *store)
     if (!is_part(store)) {
         const enum status begun = connection->driver->begin(connection);
         store->begun = begun == STATUS_OK;
+        store->begun_ns = clock_monotonic_ns();
         return begun;
     }
     return store_is_lost(store) ? STATUS_AWAY : connection->driver->part_begin(connection, part_name);
@@ -54,6 +60,8 @@ enum status store_commit(struct store *store)
     if (!is_part(store)) {
         const enum status kept = connection->driver->commit(connection);
         store->begun &= kept != STATUS_OK; /* else the caller rolls back */
+        if (kept == STATUS_OK)
+            histogram_note(&transaction_times, (clock_monotonic_ns() - store->begun_ns) / 1000);
         return kept;
     }
     return store_is_lost(store) ? STATUS_AWAY : connection->driver->part_keep(connection, part_name);

@@ -53,7 +53,14 @@
     X(MESSAGE_UNREADABLE, "message-unreadable") \
     /* processes have different versions, or settings that must agree (worker/members.h) */ \
     X(MEMBERS_DIFFER, "members-differ") \
-    X(CLOCK_APART, "clock-apart")
+    X(CLOCK_APART, "clock-apart") \
+    /* what the server's own counters say (worker/trend_checks.h) */ \
+    X(JOURNAL_SLOW, "journal-slow") \
+    X(ORDERS_LAG, "orders-lag") \
+    X(ATTACK, "attack") \
+    X(PAYMENT_MISMATCH, "payment-mismatch") \
+    X(SOLD_OUT_EARLY, "sold-out-early") \
+    X(DISK_LOW, "disk-low")
 
 enum alarm {
 #define ALARM(alarm, text) ALARM_##alarm,
@@ -70,7 +77,16 @@ void alarm_clear(enum alarm alarm);
 #define alarm_set(alarm, up, ...) ((up) ? alarm_raise(alarm, __VA_ARGS__) : alarm_clear(alarm))
 bool alarm_is_up(enum alarm alarm);
 const char *alarm_name(enum alarm alarm);
-/* "alarms":[{"name":…,"up":…,"since_ms":…,"detail":…},…]: a member of an object. */
+/* How it stands. Since, end and detail are those of the last time that it was up. */
+struct alarm_view {
+    bool up;
+    uint32_t episode; /* how often it was raised since the start */
+    uint64_t since_ms, ended_ms;
+    char detail[ALARM_DETAIL_MAX + 1];
+};
+void alarm_look(enum alarm alarm, struct alarm_view *view);
+/* "alarms":[{"name":…,"up":…,"since_ms":…,"detail":…,"last_since_ms":…,"last_end_ms":…},…]: a member of an
+ * object. */
 void alarms_member(struct text *out);
 /* {"alarms":[…]}: all of them, in order. */
 void alarms_json(struct text *out);

@@ -74,25 +74,6 @@ struct history {
     struct ring rings[STEPS];
 };
 
-struct sum {
-    const char *labels;
-    uint64_t value;
-};
-
-static void series_see(void *context, const char *labels, uint64_t value)
-{
-    struct sum *sum = context;
-    char word[64] = "";
-    const char *begin = labels == NULL ? NULL : strchr(labels, '"');
-    if (sum->labels != NULL && begin != NULL) {
-        snprintf(word, sizeof word, " %.*s ", (int)strcspn(begin + 1, "\""), begin + 1);
-        const bool named = strstr(sum->labels, word) != NULL;
-        if (named == (sum->labels[0] == '!'))
-            return;
-    }
-    sum->value += value;
-}
-
 static void items_read(const struct history *history, uint64_t now_ms, struct row *row)
 {
     const struct catalog *catalog = handover_get(history->config.catalog);
@@ -117,9 +98,7 @@ static void row_read(const struct history *history, uint64_t now_ms, struct row 
 {
     *row = (struct row){ .time_ms = now_ms };
     for (uint32_t i = 0; i < FIGURES; i++) {
-        struct sum sum = { .labels = figures[i].labels };
-        metrics_each(figures[i].metric, series_see, &sum);
-        row->figures[i] = sum.value;
+        row->figures[i] = metrics_total(figures[i].metric, figures[i].labels);
     }
     items_read(history, now_ms, row);
 }

@@ -4,6 +4,7 @@
 #include "api/link.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/histogram.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/thread.h"
@@ -15,10 +16,14 @@
 #include "worker/order_news.h"
 #include "worker/selling_rest.h"
 #include "worker/task.h"
+#include "worker/trace_export.h"
 #include "worker/unpaid_orders.h"
 #include "worker/written_news.h"
 
 enum { HEALTH_LOOK_MS = 200, LETTERS_LOOK_MS = 1000 };
+
+static HISTOGRAM(order_times, "stampede_order_lag_seconds",
+    "From the decision of the inventory to the commit of the order.");
 
 struct order_writing {
     struct order_writing_config config;
@@ -256,6 +261,14 @@ static void changed(void *context, ticket_number ticket, user_id user)
         order_news_tell(writing->config.news, ticket, user);
 }
 
+static void wrote(void *context, const struct queue_record *record)
+{
+    const struct order_writing *writing = context;
+    const uint64_t now_ms = clock_now_ms(), then_ms = record->command.time_ms;
+    trace_wrote(writing->config.traces, record);
+    histogram_note(&order_times, now_ms > then_ms ? (now_ms - then_ms) * 1000 : 0);
+}
+
 enum status order_writing_start(struct order_writing *writing)
 {
     struct order_store *store = writing->config.store;
@@ -291,7 +304,10 @@ enum status order_writing_open(struct order_writing **out, struct arena *arena,
     if (config->queue == NULL)
         return STATUS_OK;
     writing->writer = order_writer_create(arena,
-        &(struct order_writer_config){
-            .queue = config->queue, .store = config->store, .changed = changed, .changed_context = writing });
+        &(struct order_writer_config){ .queue = config->queue,
+            .store = config->store,
+            .changed = changed,
+            .changed_context = writing,
+            .wrote = wrote });
     return order_writer_start(writing->writer);
 }

@@ -47,6 +47,7 @@ struct order_writing_config {
     uint64_t lag_max;
     bool beside; /* with a thread of its own, if the database can */
     struct alarm_checks *alarms;
+    struct purchase_traces *traces; /* NULL: none is followed */
     struct unpaid_orders *unpaid;
 };
 size_t order_writing_bytes(void);

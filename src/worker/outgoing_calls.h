@@ -15,8 +15,20 @@ struct outgoing_call;
 struct task;
 struct wake;
 
-/* Which task made a call: the upper byte of its tag. */
-enum call_client { CALL_WEBHOOKS, CALL_CASHIER, CALL_SANDBOX, CALL_MAILS, CALL_CLIENTS };
+/* Which task made a call: the upper byte of its tag; label in stampede_outgoing_call_seconds. */
+#define CALL_CLIENT_LIST(X) \
+    X(WEBHOOKS, "shop") \
+    X(CASHIER, "provider") \
+    X(SANDBOX, "sandbox") \
+    X(MAILS, "mail") \
+    X(ALARMS, "alarms") \
+    X(TRACES, "traces")
+enum call_client {
+#define CALL_CLIENT(client, label) CALL_##client,
+    CALL_CLIENT_LIST(CALL_CLIENT)
+#undef CALL_CLIENT
+        CALL_CLIENTS,
+};
 enum { CALL_CLIENT_SHIFT = 56 };
 
 struct outgoing_calls;

@@ -86,6 +86,7 @@ static struct sale_meter *meter_of(struct sale_report *report, sale_id sale)
         return NULL;
     *empty = (struct sale_meter){ .sale = sale };
     meter_look(report, empty, false);
+    sale_meters_begin(report->counts, (uint32_t)(empty - report->meters) + 1);
     return empty;
 }
 

@@ -19,6 +19,7 @@
 #include "worker/outgoing_calls.h"
 #include "worker/remedies.h"
 #include "worker/task.h"
+#include "worker/trace_export.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,8 @@ GAUGE(open_count, "stampede_webhooks_open", "Messages that the shop has not acce
 struct webhook_flight {
     uint64_t id; /* of the event; 0: a free place */
     uint32_t tries;
-    bool answered; /* its result is to be written */
+    bool answered;                /* its result is to be written */
+    struct purchase_trace *trace; /* NULL: it is not followed */
     struct outbox_result result;
 };
 
@@ -147,12 +149,13 @@ static struct webhook_flight *flight_find(struct webhooks *webhooks, uint64_t id
     return NULL;
 }
 
-static void flight_add(struct webhooks *webhooks, const struct outbox_event *event)
+static struct webhook_flight *flight_add(struct webhooks *webhooks, const struct outbox_event *event)
 {
     struct webhook_flight *flight = flight_find(webhooks, 0);
     invariant(flight != NULL);
     *flight = (struct webhook_flight){ .id = event->id, .tries = event->tries };
     webhooks->flight_count++;
+    return flight;
 }
 
 /* False: not now. */
@@ -171,7 +174,7 @@ static bool event_send(struct webhooks *webhooks, const struct outbox_event *eve
     }
     webhook_event_id(webhooks->config.views->keys, event->ticket, event->version, id);
     webhook_request(&webhooks->endpoint, id, clock_wall_ms() / 1000, call);
-    flight_add(webhooks, event);
+    flight_add(webhooks, event)->trace = trace_tell(webhooks->config.traces, event->ticket, call);
     outgoing_call_send(webhooks->config.calls, CALL_WEBHOOKS, event->id, call);
     return true;
 }
@@ -241,6 +244,7 @@ static void call_answered(void *self, uint64_t id, const struct outgoing_call *c
     const bool answered = call->result == OUTGOING_ANSWERED;
     uint64_t delay_ms = 0;
     flight->answered = true;
+    trace_told(flight->trace, call);
     webhooks->answered_count++;
     task_wake(webhooks->task);
     *result = (struct outbox_result){
@@ -324,15 +328,24 @@ static void webhooks_close(void *self)
     webhooks->on = false;
 }
 
-static enum status secret_read(struct webhooks *webhooks, const char *path)
+enum status webhook_endpoint_open(
+    struct webhook_endpoint *endpoint, const struct webhook_settings *settings, char *error)
 {
     char secret[2 * WEBHOOK_SECRET_MAX];
     size_t size = 0;
-    enum status status = secret_file_read(path, secret, sizeof secret, &size);
+    enum status status = secret_file_read(settings->secret_file, secret, sizeof secret, &size);
     if (status == STATUS_OK)
-        status = webhook_secret_set(&webhooks->endpoint, span_of(secret, size));
+        status = webhook_secret_set(endpoint, span_of(secret, size));
     explicit_bzero(secret, sizeof secret);
-    return status;
+    if (status != STATUS_OK) {
+        snprintf(error, CONFIG_ERROR,
+            "%ssecret_file must be readable and hold whsec_ with base64, or %d to %d other bytes",
+            settings->section, WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
+        return STATUS_BAD_INPUT;
+    }
+    snprintf(endpoint->url, sizeof endpoint->url, "%s", settings->url);
+    endpoint->allow_private = settings->allow_private;
+    return STATUS_OK;
 }
 
 enum status webhooks_open(struct webhooks **out, struct arena *arena,
@@ -348,15 +361,13 @@ enum status webhooks_open(struct webhooks **out, struct arena *arena,
     outgoing_calls_listen(with->calls, CALL_WEBHOOKS, call_answered, webhooks);
     if (config->webhook_url[0] == '\0')
         return STATUS_OK;
-    if (secret_read(webhooks, config->webhook_secret_file) != STATUS_OK) {
-        snprintf(error, CONFIG_ERROR,
-            "webhook.secret_file must be readable and hold whsec_ with base64, "
-            "or %d to %d other bytes",
-            WEBHOOK_SECRET_MIN, WEBHOOK_SECRET_MAX);
-        return STATUS_BAD_INPUT;
-    }
-    snprintf(webhooks->endpoint.url, sizeof webhooks->endpoint.url, "%s", config->webhook_url);
-    webhooks->endpoint.allow_private = config->webhook_allow_private;
+    const struct webhook_settings settings = { .section = "webhook.",
+        .url = config->webhook_url,
+        .secret_file = config->webhook_secret_file,
+        .allow_private = config->webhook_allow_private };
+    const enum status status = webhook_endpoint_open(&webhooks->endpoint, &settings, error);
+    if (status != STATUS_OK)
+        return status;
     random_seed(&webhooks->random, clock_monotonic_ns());
     outbox_of(webhooks)->turn_on(with->store);
     webhooks->on = true;

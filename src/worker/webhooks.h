@@ -29,12 +29,21 @@ struct webhooks_config {
     struct order_store *store;
     const struct order_views *views;
     struct outgoing_calls *calls;
+    struct purchase_traces *traces; /* NULL: none is followed */
 };
 /* `error`: CONFIG_ERROR bytes. */
 MUST_CHECK enum status webhooks_open(struct webhooks **webhooks, struct arena *arena,
     const struct webhooks_config *config, struct task *task, char *error);
 void webhooks_look(struct webhooks *webhooks);          /* something may be due */
 bool webhooks_enabled(const struct webhooks *webhooks); /* webhook.url is set */
+
+/* An endpoint as settings name it; `section`: how they begin, for messages. */
+struct webhook_settings {
+    const char *section, *url, *secret_file;
+    bool allow_private;
+};
+MUST_CHECK enum status webhook_endpoint_open(
+    struct webhook_endpoint *endpoint, const struct webhook_settings *settings, char *error);
 
 /* "order.paid". An order that was offered to somebody who waited begins with "order.offered". */
 MUST_CHECK enum status webhook_event_name(

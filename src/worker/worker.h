@@ -35,6 +35,7 @@ struct member;
 struct order_cache;
 struct order_store;
 struct order_views;
+struct purchase_traces;
 struct reader_turns;
 struct rooms;
 struct sale_meters;
@@ -108,6 +109,7 @@ MUST_CHECK enum status worker_start(struct worker *worker, uint16_t port, char *
 struct courier *worker_courier(struct worker *worker); /* its thread is the server's to run */
 /* What each edge notes things in (funnel/anomaly/watch.h); a NULL: all rules are off. */
 struct watch *const *worker_edge_watches(struct worker *worker);
+struct purchase_traces *worker_purchase_traces(struct worker *worker); /* NULL: none is followed */
 struct sale_meters *worker_sale_meters(struct worker *worker);
 struct wake *worker_wake(struct worker *worker); /* also the client of its ports */
 void worker_run(void *context);                  /* the worker; the thread, until worker_stop */

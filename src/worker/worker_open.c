@@ -9,6 +9,7 @@
 #include "contract/inventory.h"
 #include "funnel/door.h"
 #include "worker/alarm_checks.h"
+#include "worker/alarm_messages.h"
 #include "worker/anomaly_findings.h"
 #include "worker/archiving.h"
 #include "worker/ban_list.h"
@@ -41,6 +42,8 @@
 #include "worker/shared_changes.h"
 #include "worker/store_readers.h"
 #include "worker/timetables.h"
+#include "worker/trace_export.h"
+#include "worker/trend_checks.h"
 #include "worker/unpaid_orders.h"
 #include "worker/view_readers.h"
 #include "worker/webhooks.h"
@@ -218,6 +221,7 @@ static enum status order_tasks_open(struct worker *worker, const struct worker_c
             .lag_max = config->config->lag_max,
             .beside = config->orders_beside,
             .alarms = worker->alarms,
+            .traces = worker->traces,
             .unpaid = worker->unpaid },
         &worker->tasks[TASK_ORDERS]);
 }
@@ -269,6 +273,10 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .tokens = config->tokens,
             .connections_max = config->edges * config->config->connections_max },
         &worker->tasks[TASK_CROWD]);
+    trend_checks_open(arena,
+        &(struct trend_checks_config){
+            .config = config->config, .board = config->inventory->board, .catalog = config->catalog },
+        &worker->tasks[TASK_TRENDS]);
     worker->tasks[TASK_BUYERS] = buyer_lists_task(config->store);
     reclaim_open(arena,
         &(struct reclaim_config){ .errands = worker->errands,
@@ -349,6 +357,8 @@ static enum status tasks_open(
             status_name(status));
         return status;
     }
+    worker->traces =
+        trace_export_open(arena, config->config, worker->calls, &worker->tasks[TASK_TRACES]);
     gateway_tasks_open(worker, config);
     money_tasks_open(worker, config);
     status = order_tasks_open(worker, config);
@@ -357,11 +367,16 @@ static enum status tasks_open(
         return status;
     }
     sale_tasks_open(worker, config);
+    status = alarm_messages_open(
+        arena, config->config, worker->calls, &worker->tasks[TASK_MESSAGES], error);
+    if (status != STATUS_OK)
+        return status;
     status = webhooks_open(&worker->webhooks, arena,
         &(struct webhooks_config){ .config = config->config,
             .store = config->store,
             .views = &worker->views,
-            .calls = worker->calls },
+            .calls = worker->calls,
+            .traces = worker->traces },
         &worker->tasks[TASK_WEBHOOKS], error);
     if (status != STATUS_OK)
         return status;
@@ -459,6 +474,11 @@ struct courier *worker_courier(struct worker *worker)
 struct watch *const *worker_edge_watches(struct worker *worker)
 {
     return anomaly_findings_watches(worker->findings);
+}
+
+struct purchase_traces *worker_purchase_traces(struct worker *worker)
+{
+    return worker->traces;
 }
 
 struct sale_meters *worker_sale_meters(struct worker *worker)

@@ -69,6 +69,9 @@ enum worker_task {
     TASK_ALARMS,
     TASK_BOUNDS,
     TASK_CROWD,
+    TASK_TRENDS,
+    TASK_MESSAGES, /* alarms that are to be told */
+    TASK_TRACES,
     TASK_RECLAIM,
     TASK_ARCHIVING,
     TASK_BUYERS,
@@ -116,6 +119,7 @@ struct worker {
     struct outgoing_calls *calls;
     struct page_export *pages;
     struct payment_waits *payment_waits;
+    struct purchase_traces *traces; /* NULL: none is followed */
     struct reconcile_runs *reconciling;
     struct returns *returns;
     struct room_driver *rooms;

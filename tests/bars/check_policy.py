@@ -14,6 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import policy_archive  # noqa: E402
+import policy_metrics  # noqa: E402
 import policy_package  # noqa: E402
 import policy_rehearse  # noqa: E402
 import policy_remedies  # noqa: E402
@@ -36,6 +37,10 @@ def bar_2(bars):
     policy_remedies.parts(bars)
 
 
+def bar_3(bars):
+    policy_metrics.parts(bars)
+
+
 def bar_4(bars):
     policy_rehearse.parts(bars)
 
@@ -50,4 +55,4 @@ def bar_7(bars):
 
 
 if __name__ == "__main__":
-    sys.exit(main("check-policy", __doc__, {"1": bar_1, "2": bar_2, "4": bar_4, "5": bar_5, "7": bar_7}))
+    sys.exit(main("check-policy", __doc__, {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5, "7": bar_7}))

@@ -13,6 +13,8 @@ export function panelMake(title, id, ...children) {
         element('div', { class: 'panel-head' }, element('h2', { id, textContent: title })), ...children);
 }
 
+const ENDED_MS = 10 * 60 * 1000; // so long an alarm that is over is still shown
+
 /* Paints a list only when what it says has changed. */
 export function listMake(node, rowMake, none) {
     let shown;
@@ -27,11 +29,14 @@ export function listMake(node, rowMake, none) {
 
 export function alarmsMake() {
     const list = element('ul', { class: 'alarms' });
-    const paint = listMake(list, ({ name, detail, since_ms: since }) =>
-        element('li', { 'data-grade': name === 'test-mode' ? 'calm' : 'bad' }, element('b', { textContent: named('alarm', name) }),
-            element('span', { textContent: told(detail) }), element('small', { textContent: say('alarm.since', { time: moment(since, true) }) })),
+    const paint = listMake(list, ({ name, detail, up, since_ms: since, last_since_ms: from, last_end_ms: to }) =>
+        element('li', { 'data-grade': up && name !== 'test-mode' ? 'bad' : 'calm' }, element('b', { textContent: named('alarm', name) }),
+            element('span', { textContent: told(detail) }),
+            element('small', { textContent: up ? say('alarm.since', { time: moment(since, true) }) : say('alarm.ended', { from: moment(from, true), to: moment(to, true) }) })),
     say('alarm.none'));
-    return { node: panelMake(say('live.alarms'), 'alarms-title', list), paint: (snapshot) => paint(snapshot.alarms.filter(({ up }) => up)) };
+    /* Those that are up, then those that ended within the last minutes. */
+    const shown = ({ alarms, now_ms: now }) => [...alarms.filter(({ up }) => up), ...alarms.filter(({ up, last_end_ms: end }) => !up && end > now - ENDED_MS)];
+    return { node: panelMake(say('live.alarms'), 'alarms-title', list), paint: (snapshot) => paint(shown(snapshot)) };
 }
 
 export function roomsMake() {

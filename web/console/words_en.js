@@ -132,6 +132,7 @@ export const EN = {
 
     'alarm.none': 'No alarm. All is well.',
     'alarm.since': 'since {time}',
+    'alarm.ended': 'over: {from} to {to}',
     'alarm.dead-letters': 'Records wait for a person',
     'alarm.refund-stuck': 'A refund is stuck',
     'alarm.stock-event-refused': 'A stock event was refused',
@@ -156,6 +157,12 @@ export const EN = {
     'alarm.message-unreadable': 'Somebody else writes to the topic of Kafka',
     'alarm.members-differ': 'The processes of this shop differ in version or settings',
     'alarm.clock-apart': 'The clocks of the machines are apart',
+    'alarm.journal-slow': 'Syncs of the journal are slow',
+    'alarm.orders-lag': 'Orders lag behind',
+    'alarm.attack': 'Many requests look like an attack',
+    'alarm.payment-mismatch': 'A payment has another amount than its order',
+    'alarm.sold-out-early': 'An item sold out at once',
+    'alarm.disk-low': 'Little room on the disk',
 
     'room.message': 'Message to those who wait',
     'room.message.none': 'None',

@@ -132,6 +132,7 @@ export const ZH = {
 
     'alarm.none': '没有告警，一切正常。',
     'alarm.since': '自 {time}',
+    'alarm.ended': '已结束：{from} 至 {to}',
     'alarm.dead-letters': '有记录等待人工处理',
     'alarm.refund-stuck': '有退款卡住',
     'alarm.stock-event-refused': '库存事件被拒绝',
@@ -156,6 +157,12 @@ export const ZH = {
     'alarm.message-unreadable': '有其他程序向 Kafka 主题写入消息',
     'alarm.members-differ': '本店各进程的版本或设置不一致',
     'alarm.clock-apart': '各机器的时钟不一致',
+    'alarm.journal-slow': '日志落盘变慢',
+    'alarm.orders-lag': '订单写入滞后',
+    'alarm.attack': '大量请求疑似攻击',
+    'alarm.payment-mismatch': '付款金额与订单不符',
+    'alarm.sold-out-early': '商品一开售就售罄',
+    'alarm.disk-low': '磁盘剩余空间不足',
 
     'room.message': '等候室留言',
     'room.message.none': '无',

@@ -133,7 +133,7 @@ def every_metric_of_the_code_is_documented_and_no_other():
 def every_value_of_a_label_is_documented():
     rows, values = documented_metrics(), {}
     for name, value in re.findall(r'^(stampede_\w+)\{\w+="([^"]+)"\}', server.get("/metrics").body.decode(), re.M):
-        values.setdefault(name, set()).add(value)
+        values.setdefault(re.sub("_seconds_(sum|count)$", "_seconds", name), set()).add(value)
     true(len(values) >= 10, f"only {sorted(values)}")
     for name, shown in values.items():
         if name in ("stampede_alarm", "stampede_switch", "stampede_watch_found_total", "stampede_watch_banned_total") or name.endswith("_bucket"):

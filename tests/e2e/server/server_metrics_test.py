@@ -55,7 +55,10 @@ def promtool_finds_nothing_wrong():
     if shutil.which("promtool") is None:
         skip("promtool is not installed")
     done = subprocess.run(["promtool", "check", "metrics"], input=text(), text=True, capture_output=True)
-    equal((done.returncode, done.stderr), (0, ""))
+    # Times in ms are named so since the first release; the linter would like seconds.
+    found = [line for line in done.stderr.splitlines() if not re.match("stampede_[a-z_]+_ms metric names should not", line)]
+    equal(found, [])
+    true(done.returncode in (0, 3), done)
 
 
 def grown(before, name):
@@ -77,9 +80,77 @@ def purchases_are_counted_by_their_answer():
     eventually(lambda: grown(before, 'stampede_purchases_total{answer="repeated"}') == 1)
     eventually(lambda: grown(before, 'stampede_purchases_total{answer="already-bought"}') == 1)
     eventually(lambda: grown(before, 'stampede_door_total{answer="pass-required"}') == 1)
-    sold_out = [name for name in server.metrics() if "sold-out" in name]
+    sold_out = [name for name in server.metrics() if "sold-out" in name and not name.startswith("stampede_sale_")]
     equal(sum(grown(before, name) for name in sold_out), 1)
     eventually(lambda: grown(before, "stampede_edge_connections_accepted_total") > 5)
+
+
+def count_of(name, **labels):
+    inside = ",".join(f'{key}="{value}"' for key, value in labels.items())
+    return server.metrics()[f"{name}_count{{{inside}}}" if inside else f"{name}_count"]
+
+
+@rule
+def each_stage_of_a_purchase_is_timed():
+    item = server.open_item(total=1)
+    stages = {"stampede_purchase_seconds": {}, "stampede_journal_sync_seconds": {}, "stampede_order_lag_seconds": {},
+              "stampede_store_transaction_seconds": {}}
+    routes = ("pass", "session", "catalog", "order", "admin", "probe")
+    before = {name: count_of(name, **labels) for name, labels in stages.items()}
+    routes_before = {route: count_of("stampede_request_seconds", route=route) for route in routes}
+    buyer = Buyer(server)
+    ticket = buyer.win(item)["ticket"]
+    buyer.get(f"/v1/tickets/{ticket}")
+    buyer.order(ticket)
+    server.get("/v1/sales")
+    server.admin_ok("GET", "/alarms")
+    for name, labels in stages.items():
+        eventually(lambda name=name, labels=labels: count_of(name, **labels) > before[name], f"{name} has nothing new")
+    for route in routes:
+        eventually(lambda route=route: count_of("stampede_request_seconds", route=route) > routes_before[route], route)
+    buys = count_of("stampede_request_seconds", route="buy")
+    for _ in range(3 * 64):
+        server.request("POST", f"/v1/items/{item}/buy")
+    grew = count_of("stampede_request_seconds", route="buy") - buys
+    true(1 <= grew <= 8, f"a sample of 192 refused purchases has {grew}")
+
+
+@rule
+def quantiles_follow_from_the_buckets():
+    page = text()
+    bounds = [float(le) for le in re.findall('stampede_journal_sync_seconds_bucket{le="([0-9.]+)"}', page)]
+    true(30 <= len(bounds) <= 48 and bounds == sorted(bounds), bounds)
+    true(all(after / before <= 1.51 for before, after in zip(bounds, bounds[1:])), "a bucket is wider than half an octave")
+    counts = [int(count) for count in re.findall('stampede_journal_sync_seconds_bucket{le="[^"]+"} ([0-9]+)', page)]
+    equal(counts, sorted(counts))
+
+
+@rule
+def sales_and_items_have_series_of_their_own_while_they_are_live():
+    item = server.open_item(total=2)
+    sale = server.sale_of(item)
+    won = f'stampede_sale_purchases_total{{sale="{sale}",answer="won"}}'
+    free = f'stampede_item_units{{sale="{sale}",item="{item}",state="free"}}'
+    eventually(lambda: server.metrics().get(won) == 0, "the sale is not counted apart")
+    Buyer(server).win(item)
+    eventually(lambda: server.metrics().get(won) == 1, "the sale's win is not counted")
+    eventually(lambda: server.metrics().get(free) == 1, "the item's units are not shown")
+    server.admin_ok("POST", f"/sales/{sale}/end")
+    eventually(lambda: won not in server.metrics() and free not in server.metrics(), "a sale that is over is still shown")
+
+
+@rule
+def many_items_do_not_make_many_series():
+    sale = server.sale(limit_per_user=0)
+    product = server.product()
+    for _ in range(70):
+        server.item(sale, product, total=3)
+    server.publish(sale)
+
+    def shown():
+        return [name for name in server.metrics() if name.startswith("stampede_item_units{") and 'state="free"' in name]
+    eventually(lambda: server.metrics()['stampede_item_units{sale="other",item="other",state="free"}'] >= 3 * 6, "no other")
+    equal(len(shown()), 64 + 1)
 
 
 @rule

@@ -125,14 +125,14 @@ static void payments_of_the_order_have_a_say(void **state)
         struct order_money money;
         enum move_answer answer;
     } rows[] = {
-        { ORDER_EVENT_PAY, { PAYER_NONE, false, 0 }, MOVE_DONE },
-        { ORDER_EVENT_PAY, { PAYER_NONE, false, 2 }, MOVE_DONE }, /* the others are closed then */
-        { ORDER_EVENT_PAY, { PAYER_NONE, true, 0 }, MOVE_REFERENCE_USED },
-        { ORDER_EVENT_EXPIRE, { PAYER_NONE, false, 0 }, MOVE_DONE },
-        { ORDER_EVENT_EXPIRE, { PAYER_NONE, false, 1 }, MOVE_PAYMENT_OPEN },
-        { ORDER_EVENT_CANCEL, { PAYER_NONE, false, 0 }, MOVE_DONE },
-        { ORDER_EVENT_CANCEL, { PAYER_NONE, false, 1 }, MOVE_PAYMENT_OPEN },
-        { ORDER_EVENT_CANCEL, { PAYER_NONE, true, 0 }, MOVE_DONE }, /* it names no payment */
+        { ORDER_EVENT_PAY, { PAYER_NONE, false, 0, false }, MOVE_DONE },
+        { ORDER_EVENT_PAY, { PAYER_NONE, false, 2, false }, MOVE_DONE }, /* the others are closed then */
+        { ORDER_EVENT_PAY, { PAYER_NONE, true, 0, false }, MOVE_REFERENCE_USED },
+        { ORDER_EVENT_EXPIRE, { PAYER_NONE, false, 0, false }, MOVE_DONE },
+        { ORDER_EVENT_EXPIRE, { PAYER_NONE, false, 1, false }, MOVE_PAYMENT_OPEN },
+        { ORDER_EVENT_CANCEL, { PAYER_NONE, false, 0, false }, MOVE_DONE },
+        { ORDER_EVENT_CANCEL, { PAYER_NONE, false, 1, false }, MOVE_PAYMENT_OPEN },
+        { ORDER_EVENT_CANCEL, { PAYER_NONE, true, 0, false }, MOVE_DONE }, /* it names no payment */
     };
     const struct order order = { .state = ORDER_PENDING, .amount = 10, .pay_by_ms = 100 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

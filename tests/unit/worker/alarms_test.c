@@ -16,7 +16,7 @@ static void all_in(char *bytes, size_t size)
 
 static void an_alarm_is_up_from_its_first_raise_to_its_clear(void **unused)
 {
-    char bytes[4096];
+    char bytes[8192];
     (void)unused;
     assert_false(alarm_is_up(ALARM_RECONCILE));
     alarm_raise(ALARM_RECONCILE, 5, "%u findings", 3);
@@ -25,18 +25,20 @@ static void an_alarm_is_up_from_its_first_raise_to_its_clear(void **unused)
     assert_false(alarm_is_up(ALARM_DISK_FULL));
     all_in(bytes, sizeof bytes);
     assert_non_null(strstr(bytes,
-        "{\"name\":\"reconcile\",\"up\":true,\"since_ms\":5,\"detail\":\"4 \\\"findings\\\"\"}"));
+        "{\"name\":\"reconcile\",\"up\":true,\"since_ms\":5,\"detail\":\"4 \\\"findings\\\"\","
+        "\"last_since_ms\":5,\"last_end_ms\":0}"));
     alarm_clear(ALARM_RECONCILE);
     alarm_clear(ALARM_RECONCILE);
     assert_false(alarm_is_up(ALARM_RECONCILE));
     all_in(bytes, sizeof bytes);
-    assert_non_null(
-        strstr(bytes, "{\"name\":\"reconcile\",\"up\":false,\"since_ms\":0,\"detail\":\"\"}"));
+    assert_non_null(strstr(bytes,
+        "{\"name\":\"reconcile\",\"up\":false,\"since_ms\":0,\"detail\":\"\","
+        "\"last_since_ms\":5,\"last_end_ms\":"));
 }
 
 static void a_long_detail_is_cut_and_every_alarm_has_a_name(void **unused)
 {
-    char bytes[4096], detail[2 * ALARM_DETAIL_MAX];
+    char bytes[8192], detail[2 * ALARM_DETAIL_MAX];
     (void)unused;
     memset(detail, 'x', sizeof detail - 1);
     detail[sizeof detail - 1] = 0;
