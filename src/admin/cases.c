@@ -2,10 +2,13 @@
 /* admin/cases.c: cases of units that were sold twice: their list, their page, who works on them, what was
  * said to customers, what they cost. What is done for an order is in admin/remedies.c. */
 #include "admin/cases.h"
+
+#include "admin/admin.h"
 #include "api/catalog.h"
 #include "api/query.h"
 #include "contract/fulfilment.h"
 #include "contract/order_state.h"
+#include "contract/remedy.h"
 #include "funnel/keys.h"
 #include "policy/remedy.h"
 #include "worker/remedies.h"

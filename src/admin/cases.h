@@ -3,9 +3,13 @@
 #ifndef STAMPEDE_ADMIN_CASES_H
 #define STAMPEDE_ADMIN_CASES_H
 
-#include "admin/admin.h"
-#include "contract/remedy.h"
+#include "base/status.h"
+#include "contract/types.h"
 
+struct admin;
+struct job;
+struct order;
+struct remedy_case;
 struct remedy_facts;
 
 /* False and the job is answered when it can't be. */

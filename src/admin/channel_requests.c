@@ -178,11 +178,11 @@ void admin_channel_order(struct admin *admin, struct job *job, uint32_t id)
 static bool order_moved(struct admin *admin, struct job *job, const struct order_move *move)
 {
     struct order order;
-    bool done;
-    if (!worker_order_move(admin->worker, job, move, &order, &done))
-        return false;
-    order_reply(admin, job, 200, &order);
-    return done;
+    bool done = false;
+    const bool answers = worker_order_move(admin->worker, job, move, &order, &done);
+    if (answers)
+        order_reply(admin, job, 200, &order);
+    return answers && done;
 }
 
 void admin_channel_confirm(struct admin *admin, struct job *job, uint32_t id)

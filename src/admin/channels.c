@@ -86,9 +86,7 @@ void admin_channels_list(struct admin *admin, struct job *job, uint32_t id)
         figures_members(&told, &body);
         json_object_end(&body);
     }
-    json_list_end(&body);
-    json_object_end(&body);
-    job_reply_json(job, 200, &body);
+    job_reply_list(job, &body);
 }
 
 void admin_report_json(const struct channel_report *report, struct text *out)

@@ -157,9 +157,7 @@ static void parcels_reply(struct admin *admin, struct job *job, const struct par
             json_text(&body, "why", fulfil_answer_text(answer));
         json_object_end(&body);
     }
-    json_list_end(&body);
-    json_object_end(&body);
-    job_reply_json(job, 200, &body);
+    job_reply_list(job, &body);
 }
 
 void admin_orders_ship(struct admin *admin, struct job *job, uint32_t id)

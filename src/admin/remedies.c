@@ -3,9 +3,12 @@
  * and the case is closed when all have one. A remedy is one transaction: the refund intent, the coupon, the
  * message to the shop, the mail that waits, the entries of the log and of the audit chain. */
 #include "admin/cases.h"
+
+#include "admin/admin.h"
 #include "base/random.h"
 #include "config/config.h"
 #include "contract/payment.h"
+#include "contract/remedy.h"
 #include "funnel/keys.h"
 #include "policy/remedy.h"
 #include "worker/payment_requests.h"

@@ -3,6 +3,7 @@
 
 #include "api/query.h"
 #include "api/refusals.h"
+#include "base/json_write.h"
 #include "base/log.h"
 
 #include <stdio.h>
@@ -35,6 +36,13 @@ void job_reply_json(struct job *job, int status, const struct text *body)
     }
     invariant(body->data == job->response + JOB_HEAD_BYTES);
     answered(job, status, JSON, SPAN("Cache-Control: no-store\r\n"), body->size);
+}
+
+void job_reply_list(struct job *job, struct text *body)
+{
+    json_list_end(body);
+    json_object_end(body);
+    job_reply_json(job, 200, body);
 }
 
 void job_reply_bytes(struct job *job, int status, const char *type, struct span headers, struct span body)

@@ -14,6 +14,7 @@
 
 struct text job_body(struct job *job); /* room for a body, where job_reply_json expects it */
 void job_reply_json(struct job *job, int status, const struct text *body);
+void job_reply_list(struct job *job, struct text *body); /* ends the list, and the object around it: 200 */
 /* Any other body, which is copied. type NULL: none. `headers`: whole lines, or SPAN_NONE. */
 void job_reply_bytes(struct job *job, int status, const char *type, struct span headers, struct span body);
 /* `more`: further members of the problem document, beginning with a comma. */

@@ -114,19 +114,19 @@ static enum status order_take(struct reading *reading, char **words, uint32_t co
     return STATUS_OK;
 }
 
+static int tickets_fall(const void *left, const void *right)
+{
+    const ticket_number a = ((const struct order *)left)->ticket,
+                        b = ((const struct order *)right)->ticket;
+    return (a < b) - (a > b);
+}
+
 static const struct order *order_find(const struct reading *reading, ticket_number ticket)
 {
-    uint64_t low = 0, high = reading->order_count;
-    while (low < high) {
-        const uint64_t middle = (low + high) / 2;
-        if (reading->orders[middle].ticket == ticket)
-            return &reading->orders[middle];
-        if (reading->orders[middle].ticket > ticket)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    const struct order wanted = { .ticket = ticket };
+    return reading->order_count == 0
+        ? NULL
+        : bsearch(&wanted, reading->orders, reading->order_count, sizeof wanted, tickets_fall);
 }
 
 /* A payment follows its order. */
@@ -305,19 +305,15 @@ static enum status line_take(struct reading *reading, char *line)
     return STATUS_OK; /* sums, and what later versions add */
 }
 
+/* A sale is archived when nothing is open: no ticket is held. */
 static bool state_fits(uint8_t order, uint8_t ticket)
 {
-    switch ((enum ticket_state)ticket) {
-    case TICKET_HELD:
-        return false; /* a sale is archived when nothing is open */
-    case TICKET_SOLD:
-        return order == ORDER_PAID;
-    case TICKET_RETURNED:
-        return order == ORDER_CLOSED || order == ORDER_REFUNDED;
-    case TICKET_WRITTEN_OFF:
-        return order == ORDER_REFUNDED;
-    }
-    return false;
+    static const uint8_t fits[] = {
+        [TICKET_SOLD] = 1u << ORDER_PAID,
+        [TICKET_RETURNED] = 1u << ORDER_CLOSED | 1u << ORDER_REFUNDED,
+        [TICKET_WRITTEN_OFF] = 1u << ORDER_REFUNDED,
+    };
+    return ticket < sizeof fits && (fits[ticket] & 1u << order) != 0;
 }
 
 static enum status orders_check(struct reading *reading)

@@ -251,14 +251,13 @@ static enum status log_put(struct writing *writing, const struct journal_config 
         if (first_lsns[i] != scan->end.lsn + 1)
             return STATUS_CORRUPT;
         status = scan_enter(scan, first_lsns[i]);
-        while (status == STATUS_OK) {
+        /* Until the end: what is torn there was told to nobody. */
+        for (enum scan_found found = SCAN_BATCH; status == STATUS_OK && found == SCAN_BATCH;) {
             struct batch batch;
-            const enum scan_found found = scan_next(scan, &batch, &status);
+            found = scan_next(scan, &batch, &status);
             if (found == SCAN_FAULT)
                 return status;
-            if (found != SCAN_BATCH)
-                break; /* the end: what is torn there was told to nobody */
-            const uint32_t records = batch_records(writing, &batch);
+            const uint32_t records = found == SCAN_BATCH ? batch_records(writing, &batch) : 0;
             if (records > 0)
                 batch_put(writing, &batch, records);
         }

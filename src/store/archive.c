@@ -261,8 +261,8 @@ static enum status archive_remove(struct order_store *handle, sale_id sale, bool
 static enum status archive_erase(struct order_store *handle, user_id user, uint64_t *rows)
 {
     struct store *store = store_of(handle);
-    *rows = 0;
     enum status status = store_begin(store);
+    *rows = 0;
     if (status != STATUS_OK)
         return status;
     /* There is no index of orders by user; items tell where to look (docs/store.md). */
@@ -270,6 +270,12 @@ static enum status archive_erase(struct order_store *handle, user_id user, uint6
         "DELETE FROM order_details WHERE ticket IN (SELECT orders.ticket FROM items JOIN orders ON"
         " orders.item = items.id AND orders.user_id = ?1)",
         VALUES(U64(user)));
+    *rows += status == STATUS_OK ? sql_matched(store) : 0;
+    if (status == STATUS_OK) /* their addresses */
+        status = sql_do(store,
+            "DELETE FROM mails WHERE ticket IN (SELECT orders.ticket FROM items JOIN orders ON"
+            " orders.item = items.id AND orders.user_id = ?1)",
+            VALUES(U64(user)));
     *rows += status == STATUS_OK ? sql_matched(store) : 0;
     if (status == STATUS_OK)
         status = sql_do(store, "DELETE FROM customers WHERE user_id = ?1", VALUES(U64(user)));
