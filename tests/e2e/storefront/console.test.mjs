@@ -220,7 +220,7 @@ describe('orders, trouble and the report', () => {
         await page.getByRole('link', { name: paid.order }).waitFor();
         const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save as CSV' }).click()]);
         const text = await (await import('node:fs/promises')).readFile(await file.path(), 'utf8');
-        assert.match(text, /^\ufefforder,ticket,number,state/);
+        assert.match(text, /^\ufefforder,state,reason,item/);
         assert.ok(text.includes(paid.order));
     });
 

@@ -58,7 +58,8 @@ static void a_key_of_a_channel_finds_no_route_of_operators(void **state)
     shop_role_set(ADMIN_CHANNEL);
     for (size_t i = 0; i < ENDPOINTS; i++) {
         const bool shared = strcmp(endpoints[i].path, "/items/#") == 0
-            || strcmp(endpoints[i].path, "/orders/@") == 0;
+            || strcmp(endpoints[i].path, "/orders/@") == 0
+            || strncmp(endpoints[i].path, "/orders/export", 14) == 0; /* read as an id there */
         if (shared && endpoints[i].method == HTTP_GET)
             continue; /* a channel has one of that name */
         const int status = ask(&endpoints[i], endpoints[i].method);
