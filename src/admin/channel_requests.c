@@ -16,9 +16,11 @@
 #include "contract/channels.h"
 #include "contract/inventory.h"
 #include "contract/order_state.h"
+#include "contract/remedy.h"
 #include "funnel/door.h"
 #include "funnel/keys.h"
 #include "worker/order_views.h"
+#include "worker/remedies.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -282,6 +284,20 @@ static bool units_take(struct admin *admin, struct job *job, struct channel_repo
     return done;
 }
 
+/* Somebody must decide what those get who bought the units that are missing: docs/remedies.md. */
+static enum status case_open(
+    struct admin *admin, const struct job *job, const struct channel_report *report)
+{
+    struct remedy_case remedy = { .state = CASE_OPEN, .item = report->item, .missing = report->missing };
+    bool fresh = false;
+    snprintf(remedy.channel, sizeof remedy.channel, "%s", report->channel);
+    snprintf(remedy.reference, sizeof remedy.reference, "%s", report->reference);
+    snprintf(remedy.reason, sizeof remedy.reason, "The channel reported %u units and had %u.",
+        report->reported, report->taken);
+    snprintf(remedy.opened_by, sizeof remedy.opened_by, "%s", job->actor);
+    return remedies_open(admin->store, &remedy, admin->now_ms, &fresh);
+}
+
 void admin_channel_report(struct admin *admin, struct job *job, uint32_t id)
 {
     struct channel_report report = { .item = id, .time_ms = admin->now_ms };
@@ -308,6 +324,8 @@ void admin_channel_report(struct admin *admin, struct job *job, uint32_t id)
     if (!units_take(admin, job, &report))
         return;
     status = ops->report_put(store, &report);
+    if (status == STATUS_OK && report.missing > 0)
+        status = case_open(admin, job, &report);
     if (!job_ok(job, status))
         return;
     if (report.missing > 0)

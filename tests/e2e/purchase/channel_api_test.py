@@ -132,6 +132,8 @@ def a_report_takes_what_there_is_and_records_the_rest():
     equal(server.counts(item)["given"], 5)
     rows = server.admin_ok("GET", f"/channels/reports?item={item}&missing=1")["reports"]
     equal([(row["channel"], row["reference"], row["missing"]) for row in rows], [("tmall", "day-2", 2)])
+    cases = [case for case in server.admin_ok("GET", "/cases")["cases"] if case["item"] == item]
+    equal([(case["channel"], case["reference"], case["missing"], case["state"]) for case in cases], [("tmall", "day-2", 2, "open")])
     equal(len(server.admin_ok("GET", f"/channels/reports?item={item}")["reports"]), 2)
     told = ask("tmall", "GET", f"/items/{item}").json()
     equal((told["free"], told["reported"], told["missing"]), (0, 7, 2))

@@ -142,7 +142,7 @@ static void each_question_goes_to_its_address_signed(void **state)
     assert_int_equal(message.amount, 998);
     (void)ask(PROVIDER_REFUND_QUERY);
     assert_string_equal(call.method, "GET");
-    assert_string_equal(call.url, "http://127.0.0.1:1/sandbox/v1/payments/0123456789abcdef-1/refund");
+    assert_string_equal(call.url, "http://127.0.0.1:1/sandbox/v1/payments/0123456789abcdef-1/refund/k-1");
 }
 
 static void each_answer_is_its_word(void **state)

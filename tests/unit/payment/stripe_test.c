@@ -180,7 +180,7 @@ static void queries_closes_and_refunds_name_the_session_or_the_intent(void **sta
     assert_memory_equal(worker->call.body, form, sizeof form - 1);
     assert_true(ask(worker, PROVIDER_REFUND_QUERY, "cs_1 pi_2"));
     assert_string_equal(
-        worker->call.url, "https://api.stripe.com/v1/refunds?limit=10&payment_intent=pi_2");
+        worker->call.url, "https://api.stripe.com/v1/refunds?limit=100&payment_intent=pi_2");
 }
 
 #define SESSION(more) \
