@@ -80,11 +80,12 @@ static const struct admin_route *route_find(
     const struct route_list list = routes_of(job);
     *known = false;
     for (size_t i = 0; i < list.count; i++) {
-        if (!path_pattern_matches(list.routes[i].path, job->path, id, order))
+        const struct admin_route *route = list.routes + i;
+        if (!path_pattern_matches(route->path, job->path, id, order))
             continue;
         *known = true;
-        if (route_takes(&list.routes[i], job))
-            return &list.routes[i];
+        if (route_takes(route, job))
+            return route;
     }
     return NULL;
 }

@@ -33,7 +33,7 @@ enum status backup_folders_open(struct backup_folders *folders, const char *path
         char name[4096];
         struct stat entry;
         const int size = snprintf(name, sizeof name, "%s/%s", path, backup_part_prefix(i));
-        if (size < 0 || (size_t)size >= sizeof name)
+        if (size < 1 || (size_t)size >= sizeof name)
             return STATUS_BAD_INPUT;
         name[size - 1] = 0; /* without the last slash */
         if (!make && stat(name, &entry) != 0) {

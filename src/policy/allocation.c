@@ -48,6 +48,7 @@ static void share_out(uint32_t units, const uint64_t *weights, uint32_t count, u
                 && (next == CHANNELS_MAX || rest[i] > rest[next]
                     || (rest[i] == rest[next] && weights[i] > weights[next])))
                 next = i;
+        invariant(next < count); /* fewer are left than there are */
         served[next] = true;
         out[next]++;
     }

@@ -169,8 +169,9 @@ bool copy_make(const struct copy *copy, struct admin_session *server, uint64_t n
     struct admin_answer answer;
     char path[96];
     json_t *sale = json_deep_copy(copy->sale);
-    (void)json_object_set_new(sale, "start_ms", json_integer((json_int_t)(now_ms + lead_ms)));
-    (void)json_object_set_new(sale, "end_ms", json_integer((json_int_t)(now_ms + lead_ms + length_ms)));
+    const json_int_t start_ms = (json_int_t)now_ms + (json_int_t)lead_ms;
+    (void)json_object_set_new(sale, "start_ms", json_integer(start_ms));
+    (void)json_object_set_new(sale, "end_ms", json_integer(start_ms + (json_int_t)length_ms));
     facts->item_count = 0;
     facts->sale = thing_make(server, "/admin/v1/sales", sale);
     if (facts->sale == 0)

@@ -56,12 +56,13 @@ static void progress(void *context, const struct tally *tally)
 {
     const struct tally_second *second = &tally->seconds[tally->seconds_count - 1];
     const struct rehearsal *rehearsal = context;
+    const unsigned long long wins =
+        (unsigned long long)tally->wins[WHO_PEOPLE] + (unsigned long long)tally->wins[WHO_BOTS];
     fprintf(stderr,
         "%4u s %+4d s  %7u answers/s  p99 %8.1f ms  %7u visiting  %7u over  %6llu won  "
         "%5u without a connection\n",
         tally->seconds_count, (int)tally->seconds_count - (int)rehearsal->options.early_s,
-        second->answered, second->p99_us / 1000.0, second->coming, tally->over,
-        (unsigned long long)(tally->wins[WHO_PEOPLE] + tally->wins[WHO_BOTS]), second->waiting);
+        second->answered, second->p99_us / 1000.0, second->coming, tally->over, wins, second->waiting);
 }
 
 static void files_allow(uint32_t *connections)
@@ -265,7 +266,9 @@ static bool report_put(const struct report *report,
         fprintf(stderr, "stampede rehearse: the report can't be written to %s\n",
             path != NULL ? path : "standard output");
     free(bytes);
-    return (file == NULL || (path != NULL ? fclose(file) : fflush(file)) == 0) && good;
+    if (file == NULL)
+        return false;
+    return (path != NULL ? fclose(file) : fflush(file)) == 0 && good;
 }
 
 static bool reports_write(const struct rehearsal *rehearsal)

@@ -40,9 +40,9 @@ void migrate_changed(struct migrate *migrate);
 void migrate_step_tell(struct migrate *migrate, const char *what); /* a step that has changed something */
 /* Rows and records, at most once a second: how many of how many, and how many a second. */
 void migrate_progress_begin(struct migrate *migrate);
-void migrate_copied_tell(void *migrate, const char *table, uint64_t rows);
-void migrate_compared_tell(void *migrate, const char *table, uint64_t rows);
-void migrate_records_tell(void *migrate, uint64_t records);
+void migrate_copied_tell(void *context, const char *table, uint64_t rows);
+void migrate_compared_tell(void *context, const char *table, uint64_t rows);
+void migrate_records_tell(void *context, uint64_t records);
 
 /* migrate_check.c: changes nothing. */
 /* The target can take this shop, or has begun to: `found` tells. */

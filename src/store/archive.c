@@ -161,6 +161,9 @@ struct leaving {
 static const struct sql_columns leaving_columns =
     COLUMNS(leaving, FIELD(leaving, ticket), FIELD(leaving, user), FIELD(leaving, item));
 
+static const char mails_remove[] = "DELETE FROM mails WHERE ticket = ?1 AND case_id IN"
+                                   " (SELECT case_id FROM remedy_orders WHERE ticket = ?1)";
+
 static enum status order_remove(struct store *store, const struct leaving *order, sale_id sale)
 {
     static const char *const of_ticket[] = {
@@ -169,9 +172,7 @@ static enum status order_remove(struct store *store, const struct leaving *order
         "DELETE FROM payments WHERE ticket = ?1",
         "DELETE FROM order_details WHERE ticket = ?1",
         "DELETE FROM shipments WHERE ticket = ?1",
-        "DELETE FROM mails WHERE ticket = ?1 AND case_id IN (SELECT case_id FROM remedy_orders "
-        "WHERE"
-        " ticket = ?1)",
+        mails_remove,
         "DELETE FROM outbox WHERE ticket = ?1",
         "DELETE FROM stock_events WHERE ticket = ?1",
         "DELETE FROM orders WHERE ticket = ?1",

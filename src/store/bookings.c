@@ -81,7 +81,7 @@ struct book_work {
     struct order_store *handle;
     struct booking wanted, *booking;
     uint32_t cap;
-    uint8_t *answer;
+    uint8_t answer;
 };
 
 static enum status book_put(struct store *store, struct booking *booking)
@@ -104,7 +104,7 @@ static enum status book_put(struct store *store, struct booking *booking)
 
 static enum status book_make(struct store *store, void *context)
 {
-    const struct book_work *work = context;
+    struct book_work *work = context;
     struct booking *booking = work->booking, old = { 0 };
     uint64_t booked = 0;
     *booking = work->wanted;
@@ -116,17 +116,19 @@ static enum status book_make(struct store *store, void *context)
             store, "SELECT booked FROM items WHERE id = ?1", VALUES(U64(booking->item)), &booked);
     if (status != STATUS_OK)
         return status;
-    *work->answer = (uint8_t)book_decide((enum booking_state)old.state, booked, work->cap);
-    if (*work->answer == BOOK_THERE)
+    work->answer = (uint8_t)book_decide((enum booking_state)old.state, booked, work->cap);
+    if (work->answer == BOOK_THERE)
         *booking = old;
-    return *work->answer == BOOK_DONE ? book_put(store, booking) : STATUS_OK;
+    return work->answer == BOOK_DONE ? book_put(store, booking) : STATUS_OK;
 }
 
 static enum status booking_book(
     struct order_store *handle, struct booking *booking, uint32_t cap, uint8_t *answer)
 {
-    struct book_work work = { handle, *booking, booking, cap, answer };
-    return store_transact(store_of(handle), true, book_make, &work);
+    struct book_work work = { handle, *booking, booking, cap, 0 };
+    const enum status status = store_transact(store_of(handle), true, book_make, &work);
+    *answer = work.answer;
+    return status;
 }
 
 static enum status booking_list(struct order_store *handle, item_id item, bool open_only,

@@ -271,6 +271,9 @@ static const char timetable_days_17[] =
     " start_minute INTEGER NOT NULL CHECK(start_minute BETWEEN 0 AND 1440),"
     " duration_s INTEGER NOT NULL CHECK(duration_s >= 0),"
     " sale INTEGER NOT NULL CHECK((sale <> 0) = (state = 1)), PRIMARY KEY(timetable, day)) STRICT";
+static const char when_sold_out_17[] =
+    "ALTER TABLE items ADD COLUMN when_sold_out INTEGER NOT NULL DEFAULT 0"
+    " CHECK(when_sold_out BETWEEN 0 AND 3)";
 static const char bookings_17[] =
     "CREATE TABLE bookings(id INTEGER PRIMARY KEY AUTOINCREMENT,"
     " item INTEGER NOT NULL REFERENCES items(id), user_id INTEGER NOT NULL,"
@@ -278,6 +281,9 @@ static const char bookings_17[] =
     " state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 5),"
     " has_deposit INTEGER NOT NULL CHECK(has_deposit IN (0, 1)),"
     " deposit INTEGER NOT NULL, place INTEGER NOT NULL) STRICT";
+static const char channel_return_17[] =
+    "ALTER TABLE items ADD COLUMN channel_return_ms INTEGER NOT NULL DEFAULT 0"
+    " CHECK(channel_return_ms >= 0)";
 static const char channel_figures_17[] =
     "CREATE TABLE channel_figures(channel TEXT{16} NOT NULL, units INTEGER NOT NULL,"
     " orders INTEGER NOT NULL, visits INTEGER NOT NULL, order_value INTEGER NOT NULL,"
@@ -343,8 +349,7 @@ static const char *const step_17[] = {
     "ALTER TABLE items ADD COLUMN pooled INTEGER NOT NULL DEFAULT 0 CHECK(pooled IN (0, 1))",
     timetables_17,
     timetable_days_17,
-    "ALTER TABLE items ADD COLUMN when_sold_out INTEGER NOT NULL DEFAULT 0 CHECK(when_sold_out "
-    "BETWEEN 0 AND 3)",
+    when_sold_out_17,
     "ALTER TABLE items ADD COLUMN substitutes TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE items ADD COLUMN presale_item INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE items ADD COLUMN presale_cap INTEGER NOT NULL DEFAULT 0",
@@ -358,8 +363,7 @@ static const char *const step_17[] = {
     channel_reports_17,
     safety_uses_17,
     "CREATE INDEX safety_uses_by_item ON safety_uses(item)",
-    "ALTER TABLE items ADD COLUMN channel_return_ms INTEGER NOT NULL DEFAULT 0"
-    " CHECK(channel_return_ms >= 0)",
+    channel_return_17,
     "ALTER TABLE order_details ADD COLUMN email TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE outbox ADD COLUMN topic INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE outbox ADD COLUMN subject INTEGER NOT NULL DEFAULT 0",

@@ -174,7 +174,7 @@ static void order_take(struct walk *walk, const struct order *order)
     const struct verify_log *of = verify_log_find(walk->verify, part);
     if (of != NULL && of->broken)
         return;
-    if (verify_ticket_find(walk->verify, order->ticket, &n) == NULL) {
+    if (of == NULL || verify_ticket_find(walk->verify, order->ticket, &n) == NULL) {
         order_stray(walk, order, of);
         return;
     }

@@ -45,7 +45,7 @@ async function send(method, path, { body, type = 'application/json', headers = {
     });
     if (response.status === 204)
         return null;
-    if (response.ok && response.headers.get('Content-Type')?.startsWith('text/csv'))
+    if (response.ok && response.headers?.get('Content-Type')?.startsWith('text/csv'))
         return { text: await response.text(), next: response.headers.get('Stampede-Next') ?? undefined };
     const answer = await response.json().catch(() => null);
     if (!response.ok)

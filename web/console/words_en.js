@@ -162,6 +162,7 @@ export const EN = {
     'alarm.attack': 'Many requests look like an attack',
     'alarm.payment-mismatch': 'A payment has another amount than its order',
     'alarm.sold-out-early': 'An item sold out at once',
+    'alarm.mail-failed': 'Mails to customers were not sent',
     'alarm.disk-low': 'Little room on the disk',
 
     'room.message': 'Message to those who wait',

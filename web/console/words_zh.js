@@ -162,6 +162,7 @@ export const ZH = {
     'alarm.attack': '大量请求疑似攻击',
     'alarm.payment-mismatch': '付款金额与订单不符',
     'alarm.sold-out-early': '商品一开售就售罄',
+    'alarm.mail-failed': '给顾客的邮件未能发出',
     'alarm.disk-low': '磁盘剩余空间不足',
 
     'room.message': '等候室留言',

@@ -91,11 +91,11 @@ static enum status statement_make(struct postgres *postgres, struct postgres_sta
     Oid *types = malloc((statement->count + 1) * sizeof *types);
     bool *unknown = malloc(statement->count + 1);
     char *sql = malloc(capacity);
-    enum status status = types == NULL || unknown == NULL || sql == NULL
-        ? postgres_fail(postgres, STATUS_AWAY, SQL_ERROR_AWAY, "out of memory")
-        : STATUS_OK;
-    if (status != STATUS_OK)
+    enum status status = STATUS_OK;
+    if (types == NULL || unknown == NULL || sql == NULL) {
+        status = postgres_fail(postgres, STATUS_AWAY, SQL_ERROR_AWAY, "out of memory");
         goto done;
+    }
     for (size_t i = 0; i < statement->count; i++) {
         unknown[i] = statement->types[i] == 0;
         types[i] = unknown[i] ? POSTGRES_TEXT : statement->types[i];

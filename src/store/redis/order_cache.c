@@ -97,7 +97,7 @@ static void taken(void *context, const struct redis_value *value)
 static bool get(struct order_cache *base, ticket_number ticket, struct order_cached *cached)
 {
     struct redis_cache *cache = of(base);
-    struct name name;
+    struct name name = { { 0 } };
     const struct span key = name_make(cache, ticket, &name);
     cache->asked = 0;
     cache->mark[0] = 0;
@@ -119,7 +119,7 @@ static bool get(struct order_cache *base, ticket_number ticket, struct order_cac
 static void put(struct order_cache *base, ticket_number ticket, const struct order_cached *cached)
 {
     struct redis_cache *cache = of(base);
-    struct name name;
+    struct name name = { { 0 } };
     char version[NUMBER_MAX], read[NUMBER_MAX], user[NUMBER_MAX], keep[NUMBER_MAX];
     struct text user_text = text_in(user, sizeof user);
     const struct span key = name_make(cache, ticket, &name);
@@ -138,7 +138,7 @@ static void put(struct order_cache *base, ticket_number ticket, const struct ord
 static void drop(struct order_cache *base, ticket_number ticket)
 {
     struct redis_cache *cache = of(base);
-    struct name name;
+    struct name name = { { 0 } };
     char keep[NUMBER_MAX];
     const struct span key = name_make(cache, ticket, &name);
     enum status status = STATUS_NOT_FOUND;

@@ -85,6 +85,35 @@ static const struct command_preheat preheat_sample = { .item = 1,
     .safety = 7,
     .channel_units = { 1, 2, 3, 4, 5, 6, 7, 8 } };
 
+static void sample_of_what_is_forgotten(uint32_t which, struct command *command, struct outcome *outcome)
+{
+    switch (which) {
+    case RECLAIM:
+        command->type = COMMAND_RECLAIM;
+        command->reclaim = (struct command_reclaim){
+            .before_ms = command->time_ms, .from = UINT32_MAX, .rows = RECLAIM_ROWS_MAX
+        };
+        outcome->applied = RECLAIM_ROWS_MAX;
+        outcome->number = UINT32_MAX;
+        break;
+    case ARCHIVE:
+        command->type = COMMAND_ARCHIVE;
+        command->archive = (struct command_archive){
+            .sale = 7, .from = UINT32_MAX, .rows = RECLAIM_ROWS_MAX, .table = ARCHIVE_BUYERS
+        };
+        outcome->applied = RECLAIM_ROWS_MAX;
+        outcome->number = UINT32_MAX;
+        break;
+    case SKIP:
+        command->type = COMMAND_SKIP;
+        command->skip = (struct command_skip){ .to = UINT32_MAX };
+        outcome->applied = SKIP_NUMBERS_MAX;
+        break;
+    default:
+        break;
+    }
+}
+
 /* One of each type, SETTLE with and without a waiter, all fields that the engine sets at their
  * edges. */
 static void sample(uint32_t which, struct command *command, struct outcome *outcome)
@@ -162,25 +191,9 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
         outcome->number = 8;
         break;
     case RECLAIM:
-        command->type = COMMAND_RECLAIM;
-        command->reclaim = (struct command_reclaim){
-            .before_ms = command->time_ms, .from = UINT32_MAX, .rows = RECLAIM_ROWS_MAX
-        };
-        outcome->applied = RECLAIM_ROWS_MAX;
-        outcome->number = UINT32_MAX;
-        break;
     case ARCHIVE:
-        command->type = COMMAND_ARCHIVE;
-        command->archive = (struct command_archive){
-            .sale = 7, .from = UINT32_MAX, .rows = RECLAIM_ROWS_MAX, .table = ARCHIVE_BUYERS
-        };
-        outcome->applied = RECLAIM_ROWS_MAX;
-        outcome->number = UINT32_MAX;
-        break;
     case SKIP:
-        command->type = COMMAND_SKIP;
-        command->skip = (struct command_skip){ .to = UINT32_MAX };
-        outcome->applied = SKIP_NUMBERS_MAX;
+        sample_of_what_is_forgotten(which, command, outcome);
         break;
     case GIVE:
     case TAKE:

@@ -41,8 +41,8 @@ static void the_deposit_goes_back_when_the_booking_came_to_nothing(void **state)
 {
     struct booking placed = { .state = BOOKING_PLACED, .has_deposit = true, .deposit = 7 };
     (void)state;
-    for (uint8_t place = PLACE_WAITING; place <= PLACE_OFFERED; place++) {
-        placed.place_state = place;
+    for (int place = PLACE_WAITING; place <= PLACE_OFFERED; place++) {
+        placed.place_state = (uint8_t)place;
         placed.deposit_state = ORDER_PAID;
         assert_int_equal(step_of(placed), BOOKING_WAIT);
     }
@@ -65,12 +65,12 @@ static void the_deposit_goes_back_when_the_booking_came_to_nothing(void **state)
 static void what_is_over_stays_over(void **state)
 {
     (void)state;
-    for (uint8_t over = BOOKING_BOUGHT; over < BOOKING_STATES; over++)
-        for (uint8_t order = ORDER_NONE; order < ORDER_STATES; order++)
-            assert_int_equal(step_of((struct booking){ .state = over,
+    for (int over = BOOKING_BOUGHT; over < BOOKING_STATES; over++)
+        for (int order = ORDER_NONE; order < ORDER_STATES; order++)
+            assert_int_equal(step_of((struct booking){ .state = (uint8_t)over,
                                  .has_deposit = true,
                                  .deposit = 7,
-                                 .deposit_state = order,
+                                 .deposit_state = (uint8_t)order,
                                  .place_state = PLACE_LEFT }),
                 BOOKING_WAIT);
 }

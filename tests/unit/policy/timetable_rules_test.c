@@ -86,8 +86,8 @@ static void what_is_decided_stays_decided(void **state)
     const struct timetable table = evening();
     struct timetable_day day = timetable_day_plain(&table, WEDNESDAY_11);
     (void)state;
-    for (uint8_t decided = DAY_MADE; decided < DAY_STATES; decided++) {
-        day.state = decided;
+    for (int decided = DAY_MADE; decided < DAY_STATES; decided++) {
+        day.state = (uint8_t)decided;
         assert_int_equal(timetable_step(&table, &day, MIDNIGHT_MS), SESSION_DECIDED);
         assert_int_equal(timetable_step(&table, &day, MIDNIGHT_MS + 24 * HOUR_MS), SESSION_DECIDED);
     }

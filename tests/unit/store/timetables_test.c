@@ -80,8 +80,8 @@ static void a_day_that_was_skipped_or_missed_is_not_made_and_one_that_is_made_st
     struct place *place = *state;
     const uint32_t table = table_make(place);
     struct timetable_day day = day_of(table, 1);
-    for (uint8_t decided = DAY_SKIPPED; decided <= DAY_MISSED; decided++) {
-        day.state = decided;
+    for (int decided = DAY_SKIPPED; decided <= DAY_MISSED; decided++) {
+        day.state = (uint8_t)decided;
         assert_int_equal(place->store->ops->timetables->day_put(place->store, &day), STATUS_OK);
         assert_int_equal(make(place, &day), STATUS_CONFLICT);
     }
