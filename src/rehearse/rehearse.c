@@ -259,16 +259,15 @@ static bool report_put(const struct report *report,
     if (bytes == NULL)
         return false;
     write_report(report, &text);
-    FILE *file = path != NULL ? fopen(path, "we") : stdout;
-    const bool good =
-        file != NULL && !text.overflow && fwrite(text.data, 1, text.size, file) == text.size;
+    FILE *opened = path != NULL ? fopen(path, "we") : NULL;
+    FILE *file = path != NULL ? opened : stdout;
+    bool good = file != NULL && !text.overflow && fwrite(text.data, 1, text.size, file) == text.size;
+    good = (opened != NULL ? fclose(opened) : fflush(stdout)) == 0 && good;
     if (!good)
         fprintf(stderr, "stampede rehearse: the report can't be written to %s\n",
             path != NULL ? path : "standard output");
     free(bytes);
-    if (file == NULL)
-        return false;
-    return (path != NULL ? fclose(file) : fflush(file)) == 0 && good;
+    return good;
 }
 
 static bool reports_write(const struct rehearsal *rehearsal)
