@@ -45,9 +45,13 @@ static struct outcome ask_later(struct process *process, struct command command)
     return out;
 }
 
+/* A busy machine tells a win later: it is being decided. Whether it was kept, the books say. */
 static struct outcome buy_later(struct process *process, user_id user)
 {
-    return ask_later(process, kit_reserve(user, 1000 + user));
+    struct outcome out = ask_later(process, kit_reserve(user, 1000 + user));
+    if (out.answer == ANSWER_DECIDING)
+        out.answer = ANSWER_WON;
+    return out;
 }
 
 /* The nth user who is at home there. */
