@@ -94,7 +94,7 @@ def item_open(system, key):
     now = system.asked((200,), "GET", "/v1/time")["now_ms"]
     product = system.asked((201,), "POST", "/admin/v1/products", {"name": "Kettle", "list_price": 9900, "currency": "CNY"}, **headers)["id"]
     sale = system.asked((201,), "POST", "/admin/v1/sales",
-                        {"title": "Package", "start_ms": now + 3600000, "end_ms": now + 7200000}, **headers)["id"]
+                        {"title": "Package", "start_ms": now + 3600000, "end_ms": now + 7200000, "start_draw_ms": 0}, **headers)["id"]
     item = system.asked((201,), "POST", "/admin/v1/items", {"sale": sale, "product": product, "flash_price": 4900, "total": 2}, **headers)["id"]
     for step in ("publish", "open"):
         system.asked((200, 202), "POST", f"/admin/v1/sales/{sale}/{step}", {}, **headers)
