@@ -67,7 +67,7 @@ void world_serve(struct world *world)
 static void place_check(const struct world *world, const struct waitlist_place *place, channel_index channel)
 {
     struct outcome outcome;
-    /* Who was still cooling down when the line was last looked at from its start is passed over. */
+    /* The line passes over a user who was still cooling down when it was last looked at from its start. */
     const uint64_t looked_ms = world->waitlist.again_ms - WAITLIST_AGAIN_MS;
     const struct command command = { .type = COMMAND_RESERVE,
         .time_ms = looked_ms < world->engine_ms ? looked_ms : world->engine_ms,
