@@ -39,8 +39,9 @@ export function money(minor, currency, known) {
     }
 }
 
-export function moment(ms, seconds = false) {
+export function moment(ms, seconds = false, timeZone = undefined) {
     return new Intl.DateTimeFormat(language(), {
+        timeZone,
         month: 'short',
         day: 'numeric',
         hour: '2-digit',
@@ -49,6 +50,9 @@ export function moment(ms, seconds = false) {
         ...(seconds ? { second: '2-digit' } : {}),
     }).format(ms);
 }
+
+/* On the clocks of a place that is `offsetMinutes` ahead of UTC. */
+export const momentAt = (ms, offsetMinutes) => moment(ms + offsetMinutes * 60_000, false, 'UTC');
 
 export const clockTime = (ms) =>
     new Intl.DateTimeFormat(language(), { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }).format(ms);

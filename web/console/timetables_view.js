@@ -4,18 +4,27 @@
 import { element } from '../dom.js';
 import { change, read, readAll } from './api.js';
 import { ask } from './dialog.js';
-import { moment, number } from './format.js';
+import { momentAt, number } from './format.js';
 import { nameIn, named, say } from './i18n.js';
 import { button, chip, choice, field, listPanel, loadedPlace, loadedShow, panel, table, titleRow } from './parts.js';
 import { may } from './session.js';
 
 const MINUTE_S = 60;
+const OFFSET_LEAST_MIN = -12 * MINUTE_S, OFFSET_MOST_MIN = 14 * MINUTE_S;
 const CHIPS = { planned: 'scheduled', made: 'open', skipped: 'paused', missed: 'ended' };
 
 /* 480 is +08:00. */
 export function offsetText(minutes) {
     const two = (value) => String(value).padStart(2, '0');
     return `UTC${minutes < 0 ? '−' : '+'}${two(Math.floor(Math.abs(minutes) / MINUTE_S))}:${two(Math.abs(minutes) % MINUTE_S)}`;
+}
+
+/* Whole hours, and the time zones of the world that are not: the visitor's own and the timetable's are always there. */
+function offsetChoice(present) {
+    const offsets = new Set([present, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765]);
+    for (let minutes = OFFSET_LEAST_MIN; minutes <= OFFSET_MOST_MIN; minutes += MINUTE_S)
+        offsets.add(minutes);
+    return choice([...offsets].sort((a, b) => a - b).map((minutes) => [String(minutes), offsetText(minutes)]), String(present));
 }
 
 const weekdaysText = (days) => (days.length === 7 ? say('times.every') : days.map((day) => say(`times.day${day}`)).join(' '));
@@ -27,7 +36,7 @@ function inputsOf(table_, sales) {
         title: input({ type: 'text', maxLength: 100, value: table_?.title ?? '' }),
         start: input({ type: 'time', value: table_?.start ?? '20:00' }),
         minutes: input({ type: 'number', min: 1, max: 7 * 24 * MINUTE_S, value: (table_?.duration_s ?? 3600) / MINUTE_S }),
-        offset: input({ type: 'number', min: -840, max: 840, value: table_?.offset_min ?? -new Date().getTimezoneOffset() }),
+        offset: offsetChoice(table_?.offset_min ?? -new Date().getTimezoneOffset()),
         days: [1, 2, 3, 4, 5, 6, 7].map((day) => element('input', { type: 'checkbox', checked: table_?.weekdays.includes(day) ?? true, 'aria-label': say(`times.day${day}`) })),
     };
 }
@@ -44,7 +53,7 @@ async function edit(present, again) {
         text: say('times.text'),
         yes: say('form.save'),
         fields: [field(say('times.model'), inputs.model), field(say('sale.title'), inputs.title), field(say('times.start'), inputs.start), field(say('times.minutes'), inputs.minutes),
-            field(say('times.offset'), inputs.offset, say('times.offset.help')), days],
+            field(say('times.offset'), inputs.offset), days],
         act: (key) => (present ? change('PATCH', `/timetables/${present.id}`, wish(), key) : change('POST', '/timetables', wish(), key)),
     });
     if (answer !== null)
@@ -57,14 +66,15 @@ function dayRow(table_, day, again) {
         () => change('POST', `/timetables/${table_.id}/days`, { day: day.day, skip: day.state !== 'skipped' }).then(again), 'plain small');
     act.setAttribute('aria-label', `${act.textContent}: ${day.day}`);
     return [day.sale ? element('a', { href: `#/sales/${day.sale}`, textContent: day.day }) : day.day, chip(named('times.state', day.state), CHIPS[day.state]),
-        moment(day.start_ms), moment(day.end_ms), skip && may('operator') && day.end_ms > Date.now() ? act : ''];
+        momentAt(day.start_ms, table_.offset_min), momentAt(day.end_ms, table_.offset_min), skip && may('operator') && day.end_ms > Date.now() ? act : ''];
 }
 
 function timetablePanel(table_, again) {
+    const zone = offsetText(table_.offset_min);
     const turn = button(say(table_.active ? 'times.pause' : 'times.resume'), () => change('PATCH', `/timetables/${table_.id}`, { active: !table_.active }).then(again), 'plain small');
-    return panel(table_.title, element('p', { class: 'note' }, say('times.when', { start: table_.start, zone: offsetText(table_.offset_min), minutes: number(table_.duration_s / MINUTE_S),
+    return panel(table_.title, element('p', { class: 'note' }, say('times.when', { start: table_.start, zone, minutes: number(table_.duration_s / MINUTE_S),
         days: weekdaysText(table_.weekdays) }), ' ', element('a', { href: `#/sales/${table_.model}`, textContent: say('times.model.link', { model: table_.model }) })),
-    table(say('times.calendar'), [say('times.date'), say('sale.state'), say('sale.start'), say('sale.end'), ''], table_.days.map((day) => dayRow(table_, day, again)), say('times.none.days')),
+    table(say('times.calendar'), [say('times.date'), say('sale.state'), say('times.start.zone', { zone }), say('times.end.zone', { zone }), ''], table_.days.map((day) => dayRow(table_, day, again)), say('times.none.days')),
     ...(may('admin') ? [element('div', { class: 'acts' }, button(say('form.edit'), () => edit(table_, again), 'plain small'), turn)] : []));
 }
 

@@ -25,12 +25,14 @@ describe('sessions and presale', () => {
         await dialog(page).getByLabel('Model').selectOption(String(sale.id));
         await dialog(page).getByLabel('Name', { exact: true }).fill('Evening tea');
         await dialog(page).getByLabel('Starts at').fill('20:00');
-        await dialog(page).getByLabel('Minutes from UTC').fill('480');
+        await dialog(page).getByLabel('Time zone').selectOption('UTC+08:00');
         await dialog(page).getByLabel('Sun').uncheck();
         await wellMade(page, 'timetable-form');
         await dialog(page).getByRole('button', { name: 'Save' }).click();
         const panel = page.locator('.panel', { hasText: 'Evening tea' });
         await panel.getByText('20:00 (UTC+08:00), 60 minutes, Mon Tue Wed Thu Fri Sat.').waitFor();
+        await panel.getByRole('columnheader', { name: 'Start (UTC+08:00)' }).waitFor();
+        assert.match(await panel.locator('tbody tr').last().innerText(), /20:00[\s\S]*21:00/); /* the timetable's clock, not the visitor's */
         const skip = panel.getByRole('button', { name: /^Skip/ }).last();
         const day = (await skip.getAttribute('aria-label')).replace('Skip: ', '');
         await skip.click();
