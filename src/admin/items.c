@@ -174,13 +174,13 @@ static bool item_body_read(
         { "flash_price", FIELD_PRICE, price, 0, PRICE_MAX, true, NULL },
         { "limit_per_user", FIELD_U32, &item->limit_per_user, 0, UNITS_MAX, false, NULL },
         { "pay_window_ms", FIELD_U32, &item->pay_window_ms, 1000, PAY_WINDOW_MAX_MS, false, NULL },
+        LIMIT_FIELDS(item),
         { "total", FIELD_U32, &item->total, 0, UNITS_MAX, true, NULL },
         { "locked", FIELD_U32, &item->locked, 0, UNITS_MAX, false, NULL },
         { "safety", FIELD_U32, &item->safety, 0, UNITS_MAX, false, NULL },
         { "deduct_on_payment", FIELD_FLAG, &item->deduct_on_payment, 0, 1, false, NULL },
         { "channel_return_ms", FIELD_U64, &item->channel_return_ms, 0, CHANNEL_RETURN_MAX_MS, false, NULL },
         { "channels", FIELD_JSON, &channels, 0, 0, false, NULL },
-        LIMIT_FIELDS(item),
     };
     json_t *object = job_body_object(job);
     if (object == NULL)
