@@ -268,6 +268,7 @@ export const SENTENCES = {
     "the ticket queue can't be read": '无法读取票据队列',
 
     'user %016llx has %llu units of item %u and no counter in scope %llu': '用户 {1} 有商品 {3} 的 {2} 件，但在范围 {4} 中没有计数。',
+    'user %016llx, item %u: what counts against the limit over a period is not what the orders say': '用户 {1}，商品 {2}：周期限购的计数与订单不符。',
     'sale %u: start %llu end %llu gate %u in the database, %llu %llu %u in the inventory': '活动 {1}：数据库中开始 {2:time}、结束 {3:time}、状态 {4}；库存中开始 {5:time}、结束 {6:time}、状态 {7}。',
     'item %u: %llu units in live orders, %u in dead letters; held %u, sold %u in the inventory': '商品 {1}：有效订单 {2} 件，死信 {3} 件；库存中占用 {4} 件，售出 {5} 件。',
     'item %u: total %u, locked %u, safety %u in the database; the inventory was given %u and has %u as safety, or a channel differs': '商品 {1}：数据库中总数 {2}、锁定 {3}、安全库存 {4}；库存投放 {5}、安全库存 {6}，或某个渠道不同。',
