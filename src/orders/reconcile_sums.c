@@ -22,8 +22,9 @@ static void uses_compare(struct reconcile *reconcile, const struct look_user *us
     const bool missing = limits->period_limit > 0 && user->unused_ms > 0
         && limit_until_ms(limits, user->unused_ms) > reconcile->now_ms;
     if (missing || user->stale_uses > 0)
-        reconcile_finding(reconcile, &seed,
-            FINDING_LIMIT_USE, "user %016llx, item %u: what counts against the limit over a period is not what the orders say",
+        reconcile_finding(reconcile, &seed, FINDING_LIMIT_USE,
+            "user %016llx, item %u: what counts against the limit over a period is not what the "
+            "orders say",
             (unsigned long long)user->user, user->item);
 }
 
