@@ -18,7 +18,7 @@ export function timelineModel(order) {
     else if (order.state === 'pending')
         steps.push({ key: 'timeline.payBy', at: order.pay_by_ms, ahead: true });
     else
-        steps.push({ key: `order.reason.${order.reason ?? 'cancelled'}`, at: 0, ahead: false });
+        steps.push({ key: `order.reason.${order.limit ?? order.reason ?? 'cancelled'}`, at: 0, ahead: false });
     if (order.shipment !== undefined)
         steps.push({ key: 'timeline.shipped', at: order.shipment.shipped_ms, ahead: false, values: order.shipment });
     if (order.shipment?.state === 'delivered')

@@ -4,7 +4,9 @@
 #include "api/catalog.h"
 #include "api/json_fields.h"
 #include "contract/inventory.h"
+#include "contract/limit_uses.h"
 #include "funnel/door.h"
+#include "policy/limit_rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +31,21 @@ static void item_json(const struct admin *admin, const struct item *item, struct
     admin_channels_member(admin, item->channel_units, out);
     admin_sold_out_members(item, out);
     json_bool(out, "pooled", item->pooled);
+    json_u64(out, "period_limit", item->limits.period_limit);
+    json_u64(out, "payer_limit", item->limits.payer_limit);
+    json_u64(out, "period_days", item->limits.period_days);
+    json_u64(out, "period_group", item->limits.period_group);
     text_literal(out, "}");
 }
+
+/* Limits over a period, as fields of an item. */
+#define LIMIT_FIELDS(item) \
+    { "period_limit", FIELD_U32, &(item)->limits.period_limit, 0, UNITS_MAX, false, NULL }, \
+        { "payer_limit", FIELD_U32, &(item)->limits.payer_limit, 0, UNITS_MAX, false, NULL }, \
+        { "period_days", FIELD_U32, &(item)->limits.period_days, 0, PERIOD_DAYS_MAX, false, NULL }, \
+    { \
+        "period_group", FIELD_U32, &(item)->limits.period_group, 0, PERIOD_GROUP_MAX, false, NULL \
+    }
 
 void admin_items_list(struct admin *admin, struct job *job, uint32_t id)
 {
@@ -159,6 +174,7 @@ static bool item_body_read(
         { "flash_price", FIELD_PRICE, price, 0, PRICE_MAX, true, NULL },
         { "limit_per_user", FIELD_U32, &item->limit_per_user, 0, UNITS_MAX, false, NULL },
         { "pay_window_ms", FIELD_U32, &item->pay_window_ms, 1000, PAY_WINDOW_MAX_MS, false, NULL },
+        LIMIT_FIELDS(item),
         { "total", FIELD_U32, &item->total, 0, UNITS_MAX, true, NULL },
         { "locked", FIELD_U32, &item->locked, 0, UNITS_MAX, false, NULL },
         { "safety", FIELD_U32, &item->safety, 0, UNITS_MAX, false, NULL },
@@ -171,6 +187,8 @@ static bool item_body_read(
         return false;
     const bool good = admin_fields_read(object, fields, sizeof fields / sizeof *fields, error);
     const char *wrong = good ? channels_take(admin, channels, item) : error;
+    if (wrong == NULL)
+        wrong = limit_rules_wrong(&item->limits);
     return job_body_end(job, object, wrong);
 }
 
@@ -237,6 +255,7 @@ static bool change_read(struct admin *admin, struct job *job, struct item_change
         { "locked", FIELD_U32, &item->locked, 0, UNITS_MAX, false, &locked },
         { "safety", FIELD_U32, &item->safety, 0, UNITS_MAX, false, &safety },
         { "channels", FIELD_JSON, &channels, 0, 0, false, NULL },
+        LIMIT_FIELDS(item),
     };
     json_t *object = job_body_object(job);
     if (object == NULL)
@@ -251,7 +270,14 @@ static bool change_read(struct admin *admin, struct job *job, struct item_change
         memset(item->channel_units, 0, sizeof item->channel_units);
         wrong = channels_take(admin, channels, item);
     }
+    if (wrong == NULL)
+        wrong = limit_rules_wrong(&item->limits);
     return job_body_end(job, object, wrong);
+}
+
+static bool limits_differ(const struct item *was, const struct item *is)
+{
+    return memcmp(&was->limits, &is->limits, sizeof is->limits) != 0;
 }
 
 /* What people have bought stays as they bought it. False: answered. */
@@ -271,9 +297,9 @@ static bool change_may_be(struct admin *admin, struct job *job, const struct ite
         return false;
     if (orders > 0
         && (is->flash_price != was->flash_price || is->limit_per_user != was->limit_per_user
-            || is->deduct_on_payment != was->deduct_on_payment)) {
+            || is->deduct_on_payment != was->deduct_on_payment || limits_differ(was, is))) {
         job_reply_problem(job, PROBLEM_CONFLICT,
-            "Units were already sold: price, limit and deduct_on_payment can't be changed any "
+            "Units were already sold: price, limits and deduct_on_payment can't be changed any "
             "more.",
             SPAN_NONE);
         return false;
@@ -307,6 +333,10 @@ static void change_audit(
         { "pay_window_ms", was->pay_window_ms, is->pay_window_ms },
         { "deduct_on_payment", was->deduct_on_payment, is->deduct_on_payment },
         { "channel_return_ms", was->channel_return_ms, is->channel_return_ms },
+        { "period_limit", was->limits.period_limit, is->limits.period_limit },
+        { "payer_limit", was->limits.payer_limit, is->limits.payer_limit },
+        { "period_days", was->limits.period_days, is->limits.period_days },
+        { "period_group", was->limits.period_group, is->limits.period_group },
         { "total", was->total, is->total }, { "locked", was->locked, is->locked },
         { "safety", was->safety, is->safety } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -329,7 +359,9 @@ void admin_item_change(struct admin *admin, struct job *job, uint32_t id)
     if (!item_place_check(admin, job, item, product) || !change_read(admin, job, &change)
         || !change_may_be(admin, job, &change) || !terms_tell(admin, job, item))
         goto done;
-    const enum status status = admin->store->ops->item_update(admin->store, item, change.stock);
+    enum status status = admin->store->ops->item_update(admin->store, item, change.stock);
+    if (status == STATUS_OK && limits_differ(&change.before, item))
+        status = admin->store->ops->item_limits(admin->store, item->id, &item->limits);
     if (status != STATUS_OK) {
         job_reply_status(job, status);
         goto done;

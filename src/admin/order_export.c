@@ -6,6 +6,7 @@
 #include "base/csv.h"
 #include "base/time_text.h"
 #include "contract/fulfilment.h"
+#include "contract/limit_uses.h"
 #include "contract/order_state.h"
 #include "contract/payment.h"
 #include "funnel/keys.h"
@@ -17,7 +18,7 @@ enum { EXPORT_ROWS = 100, ROW_BYTES_MAX = 8 * 1024 }; /* every quote of a cell m
 
 static const char header[] =
     "order,state,reason,item,quantity,unit_price,amount,currency,refunded,created,pay_by,user,"
-    "customer,shipment,carrier,tracking,shipped,delivered,name,phone,email,address,note\r\n";
+    "customer,shipment,carrier,tracking,shipped,delivered,name,phone,email,address,note,limit\r\n";
 
 struct line {
     struct text *out;
@@ -124,6 +125,8 @@ static enum status row_write(struct admin *admin, const struct order *order, str
     cell(&line, details.email);
     cell(&line, details.address);
     cell(&line, details.note);
+    const char *limit = limit_kind_name(order->limited);
+    cell(&line, limit == NULL ? "" : limit);
     text_literal(out, "\r\n");
     return status;
 }

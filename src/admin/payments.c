@@ -66,7 +66,7 @@ void admin_order_details(struct admin *admin, struct job *job, uint32_t id)
 
 static void refund_members(const struct admin *admin, const struct refund *refund, struct text *out)
 {
-    static const char *const whys[] = { "order", "late", "double", "amount", "part" };
+    static const char *const whys[] = { "order", "late", "double", "amount", "part", "payer-limit" };
     static_assert(sizeof whys / sizeof *whys == REFUND_WHYS, "a name for each");
     json_hex(out, "order", funnel_order_id(admin->lent->keys, refund->ticket));
     json_text(out, "provider", refund->provider);

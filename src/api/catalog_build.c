@@ -64,6 +64,9 @@ static struct catalog_item *item_make(const struct item *row)
     text_format(&text, ",\"flash_price\":%llu,\"limit_per_user\":%u,\"deduct\":\"%s\"",
         (unsigned long long)row->flash_price, row->limit_per_user,
         row->deduct_on_payment ? "payment" : "order");
+    if (row->limits.period_limit > 0)
+        text_format(&text, ",\"period_limit\":%u,\"period_days\":%u", row->limits.period_limit,
+            row->limits.period_days);
     const size_t tail_bytes = text.size - head_bytes;
     offers_write(row, &text);
     invariant(!text.overflow);

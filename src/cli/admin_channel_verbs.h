@@ -13,6 +13,16 @@
         "--channel-return-ms", "channel_return_ms", OPTION_NUMBER, false, \
             "so long after the start channels give unsold units back to web; 0: never" \
     }
+#define PERIOD_LIMITS \
+    { "--period-limit", "period_limit", OPTION_NUMBER, false, \
+        "units per user in the period, over all sales; 0: any" }, \
+        { "--payer-limit", "payer_limit", OPTION_NUMBER, false, \
+            "units per payment identity in the period, where it is known; 0: any" }, \
+        { "--period-days", "period_days", OPTION_NUMBER, false, "days of the period; 1 to 366" }, \
+    { \
+        "--period-group", "period_group", OPTION_NUMBER, false, \
+            "items with this number count together; 0: those of the product" \
+    }
 #define ADMIN_CHANNEL_VERBS \
     ONE("GET", "item allocation", "items/%/allocation", "item", \
         "show how its units would be shared out among channels"), \

@@ -23,7 +23,7 @@
     "return_draw_ms start_draw_ms shards beacon_name beacon_state beacon_value"
 #define ITEM_COLUMNS \
     "id sale product flash_price currency limit_per_user pay_window_ms deduct_on_payment total " \
-    "locked taken safety preheated"
+    "locked taken safety preheated period_limit payer_limit period_days period_group"
 #define PREHEAT_COLUMNS "item result sellable detail"
 
 /* What a sale asks of its visitors; `flag`: how create and change say yes. */
@@ -228,7 +228,7 @@ const struct admin_verb admin_verbs[] = {
                 "reserve the unit when payment starts, not on purchase" },
             { "--locked", "locked", OPTION_NUMBER, false, "units of the total that are not for sale" },
             { "--safety", "safety", OPTION_NUMBER, false, "units kept back as safety stock" },
-            CHANNEL_UNITS, CHANNEL_RETURN } },
+            CHANNEL_UNITS, CHANNEL_RETURN, PERIOD_LIMITS } },
     { .name = "item show",
         .method = "GET",
         .path = "/admin/v1/items/%",
@@ -247,7 +247,7 @@ const struct admin_verb admin_verbs[] = {
             { "--total", "total", OPTION_NUMBER, false, "units" },
             { "--locked", "locked", OPTION_NUMBER, false, "units of the total that are not for sale" },
             { "--safety", "safety", OPTION_NUMBER, false, "units kept back as safety stock" },
-            CHANNEL_UNITS, CHANNEL_RETURN } },
+            CHANNEL_UNITS, CHANNEL_RETURN, PERIOD_LIMITS } },
     ONE("DELETE", "item remove", "items/%", "item", "remove an item that is not preheated"),
     { .name = "item list",
         .pages = true,

@@ -44,6 +44,16 @@ struct order {
     uint64_t version; /* grows with every change */
     uint8_t ending;   /* enum order_reason: it is closed with that as soon as its payments are */
     bool extended;    /* its time to pay was made longer, which happens once */
+    uint8_t limited;  /* enum limit_kind: the limit that it was closed for */
+};
+
+/* Limits over a period (contract/limit_uses.h). Numbers in the database. */
+enum limit_kind { LIMIT_NONE, LIMIT_PERIOD, LIMIT_PAYER, LIMIT_KINDS };
+struct item_limits {
+    uint32_t period_limit; /* units of a user in the period, over all sales; 0: none */
+    uint32_t payer_limit; /* units of a payment identity in the period, where it is known; 0: none */
+    uint32_t period_days;  /* 0: neither */
+    uint32_t period_group; /* items with this number count together; 0: those of the product do */
 };
 
 /* Which orders; a member that is 0 asks for nothing. */
@@ -196,6 +206,7 @@ struct item {
     uint64_t channel_return_ms;
     lsn_t terms_lsn; /* the log position that price, limit and time to pay are of; only written */
     struct sold_out_offer offer; /* written by item_offer only */
+    struct item_limits limits;   /* written by item_limits only */
     bool pooled; /* its units were taken from the product's stock, and go back to it; only read */
 };
 struct stock_event {
@@ -273,6 +284,7 @@ struct restore_store_ops;  /* contract/restore.h */
 struct archive_store_ops;  /* contract/archive.h */
 struct admin_store_ops;    /* contract/admin_store.h */
 struct channel_store_ops;  /* contract/channels.h */
+struct limit_store_ops;    /* contract/limit_uses.h */
 
 struct order_store {
     const struct order_store_ops *ops;
@@ -294,6 +306,7 @@ struct order_store_ops {
     const struct admin_store_ops *admin;          /* NULL: this store knows no administrators */
     const struct channel_store_ops *channels;     /* NULL: this store knows no channels' figures */
     const struct cluster_store_ops *cluster;      /* NULL: this store is of one process */
+    const struct limit_store_ops *limits;         /* NULL: this store has no limits over a period */
     void (*close)(struct order_store *);
     /* Another connection to the same database, for one thread of its own, that only reads: what is
      * committed, each call at one moment. It never makes this one wait. It is closed first. NULL: this store
@@ -426,6 +439,8 @@ struct order_store_ops {
     enum status (*item_update)(struct order_store *, const struct item *, bool stock);
     /* What it offers when it is sold out. */
     enum status (*item_offer)(struct order_store *, item_id, const struct sold_out_offer *);
+    /* STATUS_CONFLICT: it has orders, and these are other limits. */
+    enum status (*item_limits)(struct order_store *, item_id, const struct item_limits *);
     /* One transaction: an item that is not preheated takes its units from the product's stock, if that has
      * one, and once. The item as it is then. */
     enum status (*item_draw)(struct order_store *, struct item *);

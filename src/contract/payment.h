@@ -79,6 +79,7 @@ struct payment {
     uint64_t stated_ms;  /* since when a statement of the provider has it; 0: none */
     bool late_before; /* was USE_LATE before schema 6: its unit is asked for under the key of then */
     bool searched;    /* nobody knows whether there is such a payment: see `search` */
+    uint64_t payer;   /* a keyed hash of who paid, as the provider knows them; 0: not known */
 };
 
 /* A payment that is asked about by itself no more has this next_ms; it is unanswered all the same. */
@@ -95,7 +96,8 @@ enum refund_why {
     REFUND_OF_LATE,
     REFUND_OF_DOUBLE,
     REFUND_OF_AMOUNT,
-    REFUND_OF_PART, /* some of a paid order's money; the order stays paid */
+    REFUND_OF_PART,  /* some of a paid order's money; the order stays paid */
+    REFUND_OF_PAYER, /* this payment identity has bought as much as it may */
     REFUND_WHYS
 };
 /* Parts have numbers of their own: at this seam they begin here. */
@@ -196,18 +198,21 @@ struct payment_news {
     /* NEWS_CAPTURED of a searched payment: the provider has given it back before, by our own key. It
      * pays nothing, and a refund with that key brings the books up. */
     bool refunded;
+    uint64_t payer; /* NEWS_CAPTURED: as payment.payer */
     uint64_t now_ms;
 };
 enum learn_answer {
-    LEARN_PAID,     /* the order is paid by this now; or it was, and nobody knew by what */
-    LEARN_LATE,     /* captured, the order is over: it waits for a unit */
-    LEARN_REFUND,   /* captured, and a refund intent is stored: double, or another amount */
+    LEARN_PAID,   /* the order is paid by this now; or it was, and nobody knew by what */
+    LEARN_LATE,   /* captured, the order is over: it waits for a unit */
+    LEARN_REFUND, /* captured, and a refund intent is stored: double, another amount, or too much for
+                     * one payer */
     LEARN_CLOSED,   /* closed; *after tells whether its order was closed with it. An unanswered one:
                      * the answer to our question is that no money came */
     LEARN_REPEATED, /* known already */
     LEARN_UNKNOWN,  /* this provider has no payment with that reference */
     LEARN_AMOUNT, /* a callback with another amount or currency: the payment is due for a query, and
                      * unanswered if it was closed */
+    LEARN_ASK,    /* a callback that does not say who paid, where that matters: due for a query */
     LEARN_ANSWERS,
 };
 

@@ -129,6 +129,8 @@ static void money_is_there(const struct payment_news *news, struct payment *paym
     payment->next_ms = 0;
     payment->captured = news->amount;
     payment->captured_ms = news->now_ms;
+    if (news->payer != 0)
+        payment->payer = news->payer;
     if (news->provider_id[0] != '\0') /* a refund needs it: what is not told is not forgotten */
         memcpy(payment->provider_id, news->provider_id, sizeof payment->provider_id);
 }
@@ -155,13 +157,21 @@ static struct news_verdict money_is_late(struct payment *payment)
     return (struct news_verdict){ .answer = LEARN_LATE, .changed = true };
 }
 
+/* Money that could be used, but its payer has bought enough. */
+static struct news_verdict money_is_over(struct payment *payment, const struct order *order)
+{
+    struct news_verdict verdict = money_goes_back(payment, REFUND_OF_PAYER);
+    verdict.rejects = order->state == ORDER_PENDING;
+    return verdict;
+}
+
 static struct news_verdict captured_decide(const struct payment_news *news,
-    const struct order *order, bool payer_known, struct payment *payment)
+    const struct order *order, bool payer_known, enum payer_limit limit, struct payment *payment)
 {
     const bool right = news->amount == payment->amount && strcmp(news->currency, payment->currency) == 0;
-    if (!right && !news->asked) {
+    if (!news->asked && (!right || limit == PAYER_WANTED)) {
         payment->next_ms = news->now_ms;
-        return (struct news_verdict){ .answer = LEARN_AMOUNT, .changed = true };
+        return (struct news_verdict){ .answer = right ? LEARN_ASK : LEARN_AMOUNT, .changed = true };
     }
     money_is_there(news, payment);
     if (!right)
@@ -172,6 +182,8 @@ static struct news_verdict captured_decide(const struct payment_news *news,
     }
     if (news->refunded || (order->state == ORDER_PAID && payer_known))
         return money_goes_back(payment, REFUND_OF_DOUBLE);
+    if (limit == PAYER_OVER && order->state != ORDER_PAID)
+        return money_is_over(payment, order);
     if (order->state != ORDER_PENDING && order->state != ORDER_PAID)
         return money_is_late(payment);
     money_pays(payment, order);
@@ -179,14 +191,14 @@ static struct news_verdict captured_decide(const struct payment_news *news,
 }
 
 struct news_verdict payment_news_decide(const struct payment_news *news, const struct order *order,
-    bool payer_known, struct payment *payment)
+    bool payer_known, enum payer_limit limit, struct payment *payment)
 {
     if (strcmp(payment->provider, news->provider) != 0)
         return (struct news_verdict){ .answer = LEARN_UNKNOWN };
     if (news->kind == NEWS_CLOSED)
         return closed_decide(news, payment);
     if (payment->state != PAYMENT_CAPTURED)
-        return captured_decide(news, order, payer_known, payment);
+        return captured_decide(news, order, payer_known, limit, payment);
     return (struct news_verdict){ .answer = LEARN_REPEATED };
 }
 
@@ -200,14 +212,14 @@ static void late_becomes(struct payment *payment, enum payment_use use, ticket_n
     payment->tries = 0;
 }
 
-enum relink_verdict payment_relink_decide(
-    const struct order *first, const struct order *order, bool payer_known, struct payment *payment)
+enum relink_verdict payment_relink_decide(const struct order *first, const struct order *order,
+    bool payer_known, enum payer_limit limit, struct payment *payment)
 {
     if (payment->use != USE_LATE)
         return payment->use == USE_RELINKED && payment->paid_ticket == order->ticket ? RELINK_REPEATED
                                                                                      : RELINK_OVER;
     const bool takes = order->state == ORDER_PENDING || (order->state == ORDER_PAID && !payer_known);
-    if (takes && order->user == first->user && order->item == first->item
+    if (takes && limit != PAYER_OVER && order->user == first->user && order->item == first->item
         && order->amount == payment->captured) {
         late_becomes(payment, USE_RELINKED, order->ticket);
         return RELINK_PAYS;

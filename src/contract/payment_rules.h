@@ -10,6 +10,8 @@
  *   refunded, the same           ORDER     and goes back, like any money of a refunded order
  *   closed, refunded             LATE      the cashier looks for a unit: relink or give_back
  *   any, another amount          REFUND    if we asked; a callback only makes us ask
+ *   not paid, its payer has      REFUND    a pending order is closed with it (enum payer_limit)
+ *     bought enough
  *
  * What was captured is never taken back by later news; what came too late never reopens an order. A
  * payment that is closed without its provider's word keeps a next_ms: it is unanswered, and due.
@@ -48,22 +50,29 @@ struct news_verdict {
     bool pays;        /* the order is paid by it: ORDER_EVENT_PAY */
     bool refund;      /* a refund intent is to be written */
     bool order_freed; /* one payment less holds the order: order_ending_event is to be asked */
+    bool rejects;     /* the order is closed: ORDER_EVENT_REJECT, LIMIT_PAYER */
     uint8_t why;      /* enum refund_why */
+};
+/* The item's limit per payment identity, and who paid. */
+enum payer_limit {
+    PAYER_FREE,   /* there is none, or it is kept */
+    PAYER_WANTED, /* there is one, and nobody has said who paid: a callback makes us ask */
+    PAYER_OVER,   /* it would be passed */
 };
 /* `payer_known`: some payment has paid `order`, which is the payment's. */
 struct news_verdict payment_news_decide(const struct payment_news *news, const struct order *order,
-    bool payer_known, struct payment *payment);
+    bool payer_known, enum payer_limit limit, struct payment *payment);
 
 /* Late money and the order that it has got a unit for. *payment is changed for PAYS and GIVES_BACK. */
 enum relink_verdict {
-    RELINK_PAYS,       /* the order is paid by it: ORDER_EVENT_PAY */
-    RELINK_GIVES_BACK, /* not an order that this money is for: a refund intent, REFUND_OF_LATE */
-    RELINK_REPEATED,   /* it has paid this order already */
-    RELINK_OVER,       /* something else became of it already */
+    RELINK_PAYS, /* the order is paid by it: ORDER_EVENT_PAY */
+    RELINK_GIVES_BACK, /* not an order that this money is for, or too much for its payer: a refund intent */
+    RELINK_REPEATED, /* it has paid this order already */
+    RELINK_OVER,     /* something else became of it already */
 };
 /* `first`: the order that the payment was for; `payer_known`: some payment has paid `order`. */
 enum relink_verdict payment_relink_decide(const struct order *first, const struct order *order,
-    bool payer_known, struct payment *payment);
+    bool payer_known, enum payer_limit limit, struct payment *payment);
 /* Late money gets no unit. True: *payment is changed, and a refund intent is to be written. */
 bool payment_give_back_decide(struct payment *payment);
 

@@ -5,6 +5,8 @@
 
 #include "contract/payment.h"
 
+enum { PAYER_BYTES_MAX = 128 };
+
 enum provider_act {
     PROVIDER_CREATE, /* again with the same payment: the same, not a second one */
     PROVIDER_QUERY,
@@ -41,6 +43,8 @@ struct provider_said {
     char url[PAY_URL_MAX + 1]; /* OPEN after CREATE */
     uint64_t amount;
     char currency[4];
+    char payer[PAYER_BYTES_MAX + 1]; /* CAPTURED: the provider's name for who paid; "": not told. It is
+                                      * hashed under a key at once, and kept nowhere as it is */
     char error[PAYMENT_ERROR_MAX + 1];
 };
 

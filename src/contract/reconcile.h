@@ -32,6 +32,9 @@ struct look_user {
     uint64_t channel_live[CHANNELS_MAX];
     bool item_counter, sale_counter; /* rows are there */
     uint64_t state_orders[ORDER_STATES];
+    /* Of uses (contract/limit_uses.h): when the newest live order without one was made, 0: none; and how many
+     * closed orders have one. */
+    uint64_t unused_ms, stale_uses;
 };
 struct look_item {
     struct item item;
@@ -81,6 +84,7 @@ enum finding_code {
     FINDING_REFUNDED_WITHOUT_PAYMENT,
     FINDING_SUMS,
     FINDING_REDIS,
+    FINDING_LIMIT_USE,
     FINDINGS,
 };
 enum { FINDING_TEXT_MAX = 200 };

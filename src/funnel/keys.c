@@ -48,6 +48,7 @@ enum status funnel_keys_derive(struct funnel_keys *keys, const void *master, siz
     cipher_permutation_make(&keys->order, key_from(keys->root, SPAN("order id"), 0));
     cipher_pair_make(&keys->ids, &keys->ticket, &keys->order);
     keys->user = key_from(keys->root, SPAN("user id"), 0);
+    keys->payer = key_from(keys->root, SPAN("payment identity"), 0);
     keys->idempotency = key_from(keys->root, SPAN("idempotency key"), 0);
     keys->filter = key_from(keys->root, SPAN("buyer filter"), 0);
     keys->drop = key_from(keys->root, SPAN("early drop"), 0);

@@ -38,6 +38,7 @@ struct funnel_keys {
     struct cipher_permutation ticket, order;
     struct cipher_pair ids; /* both */
     struct hash_key user;
+    struct hash_key payer; /* who paid, as a provider knows them (orders/cashier.h) */
     struct hash_key idempotency;
     struct hash_key filter;              /* for board.filter_key */
     struct hash_key drop;                /* which users are dropped early, see drop.h */

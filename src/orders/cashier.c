@@ -6,6 +6,7 @@
 #include "contract/payment_rules.h"
 #include "orders/late_payment.h"
 #include "orders/payment_search.h"
+#include "orders/provider_news.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static struct metric learned[LEARN_ANSWERS] = {
     LEARNED_METRIC(LEARN_REPEATED, "repeated"),
     LEARNED_METRIC(LEARN_UNKNOWN, "unknown"),
     LEARNED_METRIC(LEARN_AMOUNT, "amount"),
+    LEARNED_METRIC(LEARN_ASK, "ask"),
 };
 METRIC_TABLE(learned);
 COUNTER(refunds_done, "stampede_refunds_done_total", "Refunds that the provider has confirmed.");
@@ -157,22 +159,10 @@ static enum status news_learn(struct cashier *cashier, const struct payment_news
     return STATUS_OK;
 }
 
-static struct payment_news news_of(const char *provider, const struct provider_said *said, uint64_t now_ms)
-{
-    struct payment_news news = { .kind = said->word == WORD_CAPTURED ? NEWS_CAPTURED : NEWS_CLOSED,
-        .amount = said->amount,
-        .now_ms = now_ms };
-    snprintf(news.provider, sizeof news.provider, "%s", provider);
-    snprintf(news.reference, sizeof news.reference, "%s", said->reference);
-    snprintf(news.provider_id, sizeof news.provider_id, "%s", said->provider_id);
-    snprintf(news.currency, sizeof news.currency, "%s", said->currency);
-    return news;
-}
-
 enum status cashier_news(struct cashier *cashier, const char *provider,
     const struct provider_said *said, uint64_t now_ms, uint8_t *answer)
 {
-    const struct payment_news news = news_of(provider, said, now_ms);
+    const struct payment_news news = provider_news(cashier->config.payer_key, provider, said, now_ms);
     return news_learn(cashier, &news, answer);
 }
 
@@ -180,7 +170,7 @@ enum status cashier_news(struct cashier *cashier, const char *provider,
 static enum status payment_learn(struct cashier *cashier, const struct payment *payment,
     const struct provider_said *said, uint64_t now_ms)
 {
-    struct payment_news news = news_of(payment->provider, said, now_ms);
+    struct payment_news news = provider_news(cashier->config.payer_key, payment->provider, said, now_ms);
     uint8_t answer;
     snprintf(news.reference, sizeof news.reference, "%s", payment->reference);
     news.asked = true;
@@ -213,7 +203,8 @@ static enum status payment_close_alone(
     struct cashier *cashier, const struct payment *payment, uint64_t now_ms)
 {
     const struct provider_said said = { .word = WORD_CLOSED };
-    struct payment_news news = news_of(payment->provider, &said, now_ms);
+    struct payment_news news =
+        provider_news(cashier->config.payer_key, payment->provider, &said, now_ms);
     uint8_t answer;
     log_error("cashier", "payment %s can't be closed at %s; its order continues without an answer",
         payment->reference, payment->provider);
@@ -382,6 +373,7 @@ static enum status found_ask(struct cashier *cashier, const struct payment *paym
         .payment = payment->id, .ticket = payment->ticket, .amount = said->amount, .state = REFUND_WANTED
     };
     found.captured = said->amount;
+    found.payer = provider_news(cashier->config.payer_key, payment->provider, said, now_ms).payer;
     if (said->provider_id[0] != '\0')
         snprintf(found.provider_id, sizeof found.provider_id, "%s", said->provider_id);
     snprintf(refund.provider, sizeof refund.provider, "%s", payment->provider);
@@ -402,9 +394,11 @@ static enum status found_learn(struct cashier *cashier, const struct cashier_fli
         return cashier_again(cashier, payment, now_ms + CASHIER_CLOSE_AGAIN_MS);
     snprintf(found.provider_id, sizeof found.provider_id, "%s", payment->provider_id);
     snprintf(found.currency, sizeof found.currency, "%s", flight->refund.currency);
-    struct payment_news news = news_of(payment->provider, &found, now_ms);
+    struct payment_news news =
+        provider_news(cashier->config.payer_key, payment->provider, &found, now_ms);
     snprintf(news.reference, sizeof news.reference, "%s", payment->reference);
     news.asked = true;
+    news.payer = payment->payer;
     news.refunded = said->word == WORD_REFUNDED || said->word == WORD_REFUND_PENDING;
     const enum status status = news_learn(cashier, &news, &answer);
     return status == STATUS_OK ? payment_search_known(cashier, payment, now_ms) : status;

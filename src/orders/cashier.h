@@ -27,6 +27,7 @@
 #ifndef STAMPEDE_ORDERS_CASHIER_H
 #define STAMPEDE_ORDERS_CASHIER_H
 
+#include "base/hash.h"
 #include "contract/command.h"
 #include "contract/provider.h"
 #include "orders/late_money.h"
@@ -55,6 +56,7 @@ struct cashier_config {
     uint64_t query_ms;  /* from opening to the first question; doubles up to CASHIER_AGAIN_MAX_MS */
     uint64_t close_wait_ms; /* an order is closed without an answer of the provider after this time */
     uint64_t ask_ms; /* a payment that is so old and unanswered is asked about by itself no more */
+    struct hash_key payer_key; /* names of payers are kept as hashes under it */
     uint64_t late_wait_ms; /* late money is refunded when the inventory is unavailable for this time */
     /* Asks the provider. False: no room now. The answer is brought to cashier_said, exactly once,
      * later or within this call, with the same `flight`. */

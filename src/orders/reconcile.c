@@ -120,7 +120,7 @@ static bool finding_follows_from(const struct finding *finding, const struct fin
     const bool unsettled = other->code == FINDING_EVENT_MISSING || other->code == FINDING_EVENT_EARLY;
     if (!finding_is_of_ticket((enum finding_code)other->code) && !(unsettled && of_inventory))
         return false;
-    if (finding->code == FINDING_SUMS)
+    if (finding->code == FINDING_SUMS || finding->code == FINDING_LIMIT_USE)
         return finding->item == other->item || finding->item == other->scope;
     if (finding->code == FINDING_REDIS)
         return false;

@@ -32,6 +32,7 @@ static const struct {
     [FINDING_REFUNDED_WITHOUT_PAYMENT] = { "refunded-without-payment", false, false },
     [FINDING_SUMS] = { "sums-differ", true, false },
     [FINDING_REDIS] = { "redis-differs", true, false },
+    [FINDING_LIMIT_USE] = { "limit-use-differs", true, false },
     [FINDING_UNANSWERED] = { "payment-unanswered", false, false },
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of the database, from one moment of it, and the inventory's counts where both rest. */
 #include "orders/reconcile_parts.h"
+#include "policy/limit_rules.h"
 
 #include <string.h>
 
@@ -11,6 +12,20 @@ static void counter_missing(struct reconcile *reconcile, const struct look_user 
         "user %016llx has %llu units of item %u and no counter in scope %llu",
         (unsigned long long)user->user, (unsigned long long)user->counted, user->item,
         (unsigned long long)scope);
+}
+
+/* A use is removed when its period is over; its order stays. */
+static void uses_compare(struct reconcile *reconcile, const struct look_user *user)
+{
+    const struct item_limits *limits = &reconcile->item.item.limits;
+    const struct finding seed = { .item = user->item, .user = user->user };
+    const bool missing = limits->period_limit > 0 && user->unused_ms > 0
+        && limit_until_ms(limits, user->unused_ms) > reconcile->now_ms;
+    if (missing || user->stale_uses > 0)
+        reconcile_finding(reconcile, &seed, FINDING_LIMIT_USE,
+            "user %016llx, item %u: what counts against the limit over a period is not what the "
+            "orders say",
+            (unsigned long long)user->user, user->item);
 }
 
 enum status reconcile_users_read(struct reconcile *reconcile)
@@ -33,6 +48,7 @@ enum status reconcile_users_read(struct reconcile *reconcile)
             counter_missing(reconcile, user, item->item.id);
         if (user->counted > 0 && item->sale_limit > 0 && !user->sale_counter)
             counter_missing(reconcile, user, COUNTER_OF_SALE + item->item.sale);
+        uses_compare(reconcile, user);
         struct question *question = reconcile_question(reconcile, QUESTION_MARK);
         question->user = *user;
     }

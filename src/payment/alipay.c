@@ -319,6 +319,8 @@ static void trade_read(const json_t *answer, struct provider_said *said)
         || provider_json_is(answer, "trade_status", "TRADE_FINISHED")) {
         said->word = WORD_CAPTURED;
         memcpy(said->currency, "CNY", sizeof said->currency);
+        const struct span open_id = provider_json_text(answer, "buyer_open_id");
+        provider_payer(said, open_id.size > 0 ? open_id : provider_json_text(answer, "buyer_user_id"));
         if (!yuan_read(provider_json_text(answer, "total_amount"), &said->amount))
             provider_say(said, WORD_FORGED, "total_amount is not an amount");
     } else if (provider_json_is(answer, "trade_status", "TRADE_CLOSED")) {
@@ -464,6 +466,8 @@ static void alipay_callback(
         return;
     said->word = WORD_CAPTURED;
     memcpy(said->currency, "CNY", sizeof said->currency);
+    const struct span open_id = form_value(form, "buyer_open_id");
+    provider_payer(said, open_id.size > 0 ? open_id : form_value(form, "buyer_id"));
     if (!yuan_read(form_value(form, "total_amount"), &said->amount))
         provider_say(said, WORD_FORGED, "total_amount is not an amount");
 }

@@ -86,6 +86,8 @@ void provider_say(struct provider_said *said, enum provider_word word, const cha
 bool provider_unanswered(const struct outgoing_call *call, struct provider_said *said);
 /* A name that the provider has told: printable ASCII without spaces, and it fits; else false. */
 bool provider_name_copy(char *out, size_t out_bytes, struct span name);
+/* Who paid; a name that is malformed is not told. */
+void provider_payer(struct provider_said *said, struct span name);
 /* The title in at most max_bytes, cut between characters; "order" if there is none. */
 struct span provider_title(const char *title, size_t max_bytes);
 /* https, or http to this machine (a stand-in for tests), without a query; *local: the latter. */

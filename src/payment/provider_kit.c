@@ -115,6 +115,12 @@ bool provider_name_copy(char *out, size_t out_bytes, struct span name)
     return true;
 }
 
+void provider_payer(struct provider_said *said, struct span name)
+{
+    if (!provider_name_copy(said->payer, sizeof said->payer, name))
+        said->payer[0] = '\0';
+}
+
 struct span provider_title(const char *title, size_t max_bytes)
 {
     struct span text = span_from_string(title);

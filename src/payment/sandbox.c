@@ -191,6 +191,7 @@ static void said_of(
     snprintf(said->provider_id, sizeof said->provider_id, "%s", message->id);
     snprintf(said->url, sizeof said->url, "%s", message->url);
     snprintf(said->currency, sizeof said->currency, "%s", message->currency);
+    snprintf(said->payer, sizeof said->payer, "%s", message->payer);
 }
 
 static void sandbox_read(struct provider *provider, const struct provider_task *task,

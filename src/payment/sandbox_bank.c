@@ -33,10 +33,13 @@ struct bank_row {
     char title[SANDBOX_TITLE_MAX + 1];
     char notify_url[SANDBOX_ADDRESS_MAX + 1];
     char return_url[SANDBOX_ADDRESS_MAX + 1];
-    /* Rows of before end here. Parts of what was captured that went back; a name is a hash of the key. */
-    struct bank_parts parts;
+    struct bank_parts parts; /* of what was captured that went back; a name is a hash of the key */
+    char payer[SANDBOX_PAYER_MAX + 1];
 };
-enum { ROW_BYTES_BEFORE = offsetof(struct bank_row, parts) };
+/* Rows of before end earlier. */
+static const size_t row_sizes[] = { sizeof(struct bank_row), offsetof(struct bank_row, payer),
+    offsetof(struct bank_row, parts) };
+enum { ROW_BYTES_MIN = offsetof(struct bank_row, parts) };
 static_assert(sizeof(struct bank_row) <= BANK_ROW_BYTES, "a row has its place in the file");
 
 struct bank_note { /* a callback that waits */
@@ -64,23 +67,16 @@ static uint32_t row_crc_of(const struct bank_row *row, size_t bytes)
     return hash_crc32c(0, &row->state, bytes - offsetof(struct bank_row, state));
 }
 
-static uint32_t row_crc(const struct bank_row *row)
-{
-    return row_crc_of(row, sizeof *row);
-}
-
 /* Takes a row from bytes of the file. False: it is torn, or there is none. */
 static bool row_take(const void *data, size_t bytes, struct bank_row *row)
 {
-    *row = (struct bank_row){ 0 };
-    if (bytes < ROW_BYTES_BEFORE)
-        return false;
-    memcpy(row, data, bytes < sizeof *row ? bytes : sizeof *row);
-    const bool whole = bytes >= sizeof *row && row->crc == row_crc(row);
-    const bool before = !whole && row->crc == row_crc_of(row, ROW_BYTES_BEFORE);
-    if (before)
-        row->parts = (struct bank_parts){ 0 };
-    return (whole || before) && row->reference[0] != 0;
+    for (size_t i = 0; i < sizeof row_sizes / sizeof *row_sizes; i++) {
+        *row = (struct bank_row){ 0 };
+        memcpy(row, data, bytes < row_sizes[i] ? bytes : row_sizes[i]);
+        if (bytes >= row_sizes[i] && row->crc == row_crc_of(row, row_sizes[i]))
+            return row->reference[0] != 0;
+    }
+    return false;
 }
 
 static uint32_t *slot_of(struct bank *bank, const char *reference)
@@ -103,7 +99,7 @@ static struct bank_row *row_find(struct bank *bank, const char *reference)
 static bool row_keep(struct bank *bank, struct bank_row *row)
 {
     const uint64_t offset = (uint64_t)(row - bank->rows) * BANK_ROW_BYTES;
-    row->crc = row_crc(row);
+    row->crc = row_crc_of(row, sizeof *row);
     return bank->disk->ops->write(bank->disk, bank->file, offset, row, sizeof *row) == STATUS_OK
         && bank->disk->ops->sync(bank->disk, bank->file) == STATUS_OK;
 }
@@ -219,6 +215,7 @@ static void row_show(const struct bank *bank, const struct bank_row *row, struct
     snprintf(out->title, sizeof out->title, "%s", row->title);
     snprintf(out->notify_url, sizeof out->notify_url, "%s", row->notify_url);
     snprintf(out->return_url, sizeof out->return_url, "%s", row->return_url);
+    snprintf(out->payer, sizeof out->payer, "%s", row->payer);
 }
 
 enum bank_answer bank_create(
@@ -431,8 +428,8 @@ enum bank_answer bank_show_id(struct bank *bank, struct span id, struct sandbox_
     return row_answer(bank, row_by_id(bank, id), out);
 }
 
-enum bank_answer bank_pay(struct bank *bank, struct span id, enum bank_how how, uint64_t now_ms,
-    struct sandbox_message *out)
+enum bank_answer bank_pay(struct bank *bank, struct span id, enum bank_how how, const char *payer,
+    uint64_t now_ms, struct sandbox_message *out)
 {
     struct bank_row *row = row_by_id(bank, id);
     if (row == NULL)
@@ -442,6 +439,7 @@ enum bank_answer bank_pay(struct bank *bank, struct span id, enum bank_how how, 
         return BANK_REFUSED;
     struct bank_row next = *row;
     next.state = how == BANK_DECLINE ? BANK_CLOSED : BANK_CAPTURED;
+    snprintf(next.payer, sizeof next.payer, "%s", payer);
     const bool too_little = next.amount > 1 && dice(bank, bank->switches.short_paid);
     next.captured = how == BANK_DECLINE ? 0 : next.amount - (too_little ? 1 : 0);
     const enum bank_answer answer = row_settle(bank, row, &next, how, now_ms);
@@ -486,7 +484,7 @@ enum status sandbox_statement_read(struct statement_reader *reader)
     enum status status = STATUS_OK;
     struct bank_row row;
     bool known = false; /* one row at least is whole */
-    while (reader->text.size >= ROW_BYTES_BEFORE && status == STATUS_OK) {
+    while (reader->text.size >= ROW_BYTES_MIN && status == STATUS_OK) {
         const bool whole = row_take(reader->text.data, reader->text.size, &row);
         known = known || whole;
         if (whole)

@@ -57,8 +57,9 @@ enum bank_how {
     BANK_PAY_WRONG,
     BANK_DECLINE
 };
-enum bank_answer bank_pay(struct bank *bank, struct span id, enum bank_how how, uint64_t now_ms,
-    struct sandbox_message *out);
+/* `payer`: the card or account that pays, which the shop is told of; "": it has no name. */
+enum bank_answer bank_pay(struct bank *bank, struct span id, enum bank_how how, const char *payer,
+    uint64_t now_ms, struct sandbox_message *out);
 
 /* The next callback that is due; false: none now. It is given once, and the caller sends it. */
 bool bank_callback(struct bank *bank, uint64_t now_ms, struct sandbox_message *out);

@@ -89,6 +89,7 @@ void sandbox_message_write(const struct sandbox_message *message, struct text *o
     member_text(out, "notify_url", message->notify_url);
     member_text(out, "return_url", message->return_url);
     member_text(out, "url", message->url);
+    member_text(out, "payer", message->payer);
     member_text(out, "currency", message->currency);
     if (message->currency[0] != 0) /* an amount of 0 is one too */
         text_format(out, ",\"amount\":%llu", (unsigned long long)message->amount);
@@ -126,7 +127,7 @@ bool sandbox_message_read(struct span json, struct sandbox_message *message)
 #define TAKE(field) text_take(object, #field, message->field, sizeof message->field)
     const bool good = json_is_object(object) && TAKE(state) && TAKE(id) && TAKE(reference)
         && TAKE(key) && TAKE(title) && TAKE(notify_url) && TAKE(return_url) && TAKE(url)
-        && TAKE(currency) && number_take(object, "amount", &message->amount)
+        && TAKE(currency) && TAKE(payer) && number_take(object, "amount", &message->amount)
         && number_take(object, "expires_ms", &message->expires_ms);
 #undef TAKE
     json_decref(object);

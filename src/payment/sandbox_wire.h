@@ -16,6 +16,7 @@ enum {
     SANDBOX_SECRET_BYTES = 32,
     SANDBOX_ID_MAX = 40,
     SANDBOX_TITLE_MAX = 200,
+    SANDBOX_PAYER_MAX = 47,
     SANDBOX_ADDRESS_MAX = 500,
     SANDBOX_SIGNATURE_BYTES = 2 + 20 + 4 + 64 + 1,
 };
@@ -34,6 +35,7 @@ struct sandbox_message { /* "" and 0: not there */
     char return_url[SANDBOX_ADDRESS_MAX + 1];
     char url[SANDBOX_ADDRESS_MAX + 1];
     char currency[4];
+    char payer[SANDBOX_PAYER_MAX + 1]; /* of money that was taken, if the payer has a name */
     uint64_t amount, expires_ms;
 };
 

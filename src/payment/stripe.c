@@ -216,8 +216,8 @@ static bool call_write(const struct stripe *stripe, const struct provider_task *
         break;
     case PROVIDER_QUERY:
         method = "GET";
-        text_format(&url, "/v1/checkout/sessions/%.*s?expand[]=payment_intent", (int)session.size,
-            session.data);
+        text_format(&url, "/v1/checkout/sessions/%.*s?expand[]=payment_intent.latest_charge",
+            (int)session.size, session.data);
         break;
     case PROVIDER_CLOSE:
         text_format(&url, "/v1/checkout/sessions/%.*s/expire", (int)session.size, session.data);
@@ -297,6 +297,18 @@ static bool intent_failed(const json_t *session)
     return strcmp(status, "requires_payment_method") == 0 || strcmp(status, "canceled") == 0;
 }
 
+/* The card's fingerprint is the same for all accounts that pay by it; only an answer to a question has it.
+ * Else what the payment method calls the payer. "": not told. */
+static void payer_take(const json_t *session, struct provider_said *said)
+{
+    static const char *const names[] = { "fingerprint", "buyer_id", "payer_id" };
+    const json_t *charge = json_object_get(json_object_get(session, "payment_intent"), "latest_charge");
+    const json_t *details = json_object_get(charge, "payment_method_details");
+    const json_t *method = json_object_get(details, string_of(details, "type"));
+    for (size_t i = 0; i < sizeof names / sizeof *names && said->payer[0] == '\0'; i++)
+        provider_payer(said, span_from_string(string_of(method, names[i])));
+}
+
 static bool captured_take(const json_t *session, struct provider_said *said)
 {
     const json_t *amount = json_object_get(session, "amount_total");
@@ -312,6 +324,7 @@ static bool captured_take(const json_t *session, struct provider_said *said)
     const size_t size = strlen(said->provider_id);
     const int more = snprintf(said->provider_id + size, sizeof said->provider_id - size, " %s", intent);
     said->word = WORD_CAPTURED;
+    payer_take(session, said);
     return more > 0 && (size_t)more < sizeof said->provider_id - size;
 }
 

@@ -245,6 +245,8 @@ static void transaction_read(const struct wechat *wechat, const json_t *json, st
     if (!provider_json_u64(amount, "total", &said->amount)
         || !provider_name_copy(said->currency, sizeof said->currency, currency))
         provider_say(said, WORD_FORGED, "amount is not an amount");
+    else
+        provider_payer(said, provider_json_text(json_object_get(json, "payer"), "openid"));
 }
 
 /* ---- answers ---- */

@@ -46,7 +46,8 @@ static bool is_true(const json_t *object, const char *name)
 static void item_take(struct copy *copy, const json_t *row)
 {
     static const char *const names[] = { "currency", "flash_price", "limit_per_user",
-        "pay_window_ms", "total", "locked", "safety", NULL };
+        "pay_window_ms", "total", "locked", "safety", "period_limit", "payer_limit", "period_days",
+        "period_group", NULL };
     char product[32];
     json_t *item = members_take(row, names);
     snprintf(product, sizeof product, "Product %" JSON_INTEGER_FORMAT,

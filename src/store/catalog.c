@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products, sales and items as the merchant describes them. What the log decides (gate, stock,
  * preheated, the limit that counts) is written by apply.c only. */
+#include "store/limit_uses.h"
 #include "store/parts.h"
 
 enum { NUMBER_TRIES_MAX = 64 }; /* so many others may insert at the same time */
@@ -237,12 +238,15 @@ static const struct sql_columns offer_columns =
     COLUMNS(sold_out_offer, FIELD(sold_out_offer, kind), FIELD(sold_out_offer, substitutes),
         FIELD(sold_out_offer, presale_item), FIELD(sold_out_offer, presale_cap),
         FIELD(sold_out_offer, deposit_item), FIELD(sold_out_offer, balance_ms));
+static const struct sql_columns limits_columns =
+    COLUMNS(item_limits, FIELD(item_limits, period_limit), FIELD(item_limits, payer_limit),
+        FIELD(item_limits, period_days), FIELD(item_limits, period_group));
 const struct sql_columns store_item_columns = COLUMNS(item, FIELD(item, id), FIELD(item, sale),
     FIELD(item, product), FIELD(item, flash_price), FIELD(item, limit_per_user),
     FIELD(item, pay_window_ms), FIELD(item, total), FIELD(item, locked), FIELD(item, sold),
     FIELD(item, safety), FIELD(item, version), FIELD(item, preheated), FIELD(item, channel_units),
     FIELD(item, deduct_on_payment), FIELD(item, channel_return_ms), FIELD(item, currency),
-    FIELD(item, pooled), PART(item, offer, &offer_columns));
+    FIELD(item, pooled), PART(item, offer, &offer_columns), PART(item, limits, &limits_columns));
 
 static enum status item_write(struct store *store, uint64_t id, const void *row)
 {
@@ -267,8 +271,12 @@ enum status store_item_insert(struct order_store *handle, struct item *item)
         return status;
     item->version = 1;
     item->preheated = false;
-    return item->offer.kind == SOLD_OUT_END ? STATUS_OK
-                                            : store_item_offer(handle, item->id, &item->offer);
+    enum status then = STATUS_OK;
+    if (item->offer.kind != SOLD_OUT_END)
+        then = store_item_offer(handle, item->id, &item->offer);
+    if (then == STATUS_OK && item->limits.period_days > 0)
+        then = store_item_limits(handle, item->id, &item->limits);
+    return then;
 }
 
 enum status store_sale_and_items(

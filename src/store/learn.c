@@ -4,12 +4,52 @@
  * contract/payment_rules.h; here it is read and written. */
 #include "contract/order_state.h"
 #include "contract/payment_rules.h"
-#include "store/parts.h"
+#include "store/limit_uses.h"
 
-static enum status order_pay(struct store_batch *batch, struct order *order, uint64_t now_ms)
+/* Its payer's units count from now on. */
+static enum status order_pay(
+    struct store_batch *batch, const struct payment *payment, struct order *order, uint64_t now_ms)
 {
     const struct order_move move = { .ticket = order->ticket, .event = ORDER_EVENT_PAY, .now_ms = now_ms };
-    return store_move_make(batch, &move, order, ORDER_PAID);
+    struct stock_row *row;
+    enum status status = store_move_make(batch, &move, order, ORDER_PAID);
+    if (status != STATUS_OK || payment->payer == 0)
+        return status;
+    status = store_stock_row(batch, order->item, &row);
+    return status != STATUS_OK ? status
+                               : store_limit_take(batch->store, row, LIMIT_PAYER, payment->payer,
+                                   order->ticket, order->quantity, now_ms);
+}
+
+/* The order of a payer who has bought enough: its units go back, other payments of it are closed. */
+static enum status order_reject(struct store_batch *batch, struct order *order, uint64_t now_ms)
+{
+    const struct order_move move = { .ticket = order->ticket, .event = ORDER_EVENT_REJECT, .now_ms = now_ms };
+    enum status status = store_move_make(batch, &move, order, ORDER_CLOSED);
+    if (status == STATUS_OK)
+        status = store_payments_close(batch->store, order->ticket, now_ms);
+    if (status == STATUS_OK)
+        status = store_limit_mark(batch->store, order->ticket, LIMIT_PAYER);
+    order->limited = LIMIT_PAYER;
+    return status;
+}
+
+/* What was paid before stays as it is. */
+static enum status payer_look(struct store_batch *batch, const struct order *order, uint64_t payer,
+    uint64_t now_ms, enum payer_limit *limit)
+{
+    struct stock_row *row;
+    bool over = false;
+    *limit = PAYER_FREE;
+    if (order->state == ORDER_PAID)
+        return STATUS_OK;
+    enum status status = store_stock_row(batch, order->item, &row);
+    if (status != STATUS_OK || row->limits.payer_limit == 0)
+        return status;
+    if (payer != 0)
+        status = store_limit_look(batch->store, row, LIMIT_PAYER, payer, order->quantity, now_ms, &over);
+    *limit = payer == 0 ? PAYER_WANTED : over ? PAYER_OVER : PAYER_FREE;
+    return status;
 }
 
 enum status store_order_close_waiting(struct store_batch *batch, struct order *order, uint64_t now_ms)
@@ -31,7 +71,9 @@ static enum status verdict_execute(struct store_batch *batch, const struct news_
     if (verdict->changed)
         status = store_payment_write(store, payment);
     if (status == STATUS_OK && verdict->pays)
-        status = order_pay(batch, order, news->now_ms);
+        status = order_pay(batch, payment, order, news->now_ms);
+    if (status == STATUS_OK && verdict->rejects)
+        status = order_reject(batch, order, news->now_ms);
     if (status == STATUS_OK && verdict->refund)
         status = store_refund_want(
             store, payment, news->currency, (enum refund_why)verdict->why, news->now_ms);
@@ -57,16 +99,20 @@ static enum status learn_once(struct store *store, const struct payment_news *ne
 {
     struct store_change change;
     struct news_verdict verdict = { .answer = LEARN_UNKNOWN };
+    enum payer_limit limit = PAYER_FREE;
     bool payer_known = false;
     enum status status = store_change_begin(&change, store);
     if (status == STATUS_OK)
         status = store_reference_lock(store, news->reference);
     if (status == STATUS_OK)
         status = learn_look(store, news, payment, after, &payer_known);
+    const bool known = status == STATUS_OK;
+    if (known && news->kind == NEWS_CAPTURED && payment->state != PAYMENT_CAPTURED)
+        status = payer_look(&change.batch, after, news->payer, news->now_ms, &limit);
     if (status == STATUS_OK) {
-        verdict = payment_news_decide(news, after, payer_known, payment);
+        verdict = payment_news_decide(news, after, payer_known, limit, payment);
         status = verdict_execute(&change.batch, &verdict, news, payment, after);
-    } else if (status == STATUS_NOT_FOUND) {
+    } else if (status == STATUS_NOT_FOUND && !known) {
         status = STATUS_OK;
     }
     *answer = verdict.answer;
@@ -102,17 +148,21 @@ static enum status relink_look(struct store *store, const struct payment *paymen
     return status == STATUS_OK ? store_payer_known(store, order->ticket, payer_known) : status;
 }
 
-static enum status relink_execute(struct store_batch *batch, enum relink_verdict verdict,
+static enum status relink_execute(struct store_batch *batch, enum relink_verdict verdict, bool over,
     const struct payment *payment, struct order *order, uint64_t now_ms)
 {
     if (verdict != RELINK_PAYS && verdict != RELINK_GIVES_BACK)
         return STATUS_OK;
-    const enum status status = store_payment_write(batch->store, payment);
+    enum status status = store_payment_write(batch->store, payment);
     if (status != STATUS_OK)
         return status;
-    return verdict == RELINK_PAYS
-        ? order_pay(batch, order, now_ms)
-        : store_refund_want(batch->store, payment, payment->currency, REFUND_OF_LATE, now_ms);
+    if (verdict == RELINK_PAYS)
+        return order_pay(batch, payment, order, now_ms);
+    if (over && order->state == ORDER_PENDING)
+        status = order_reject(batch, order, now_ms);
+    return status != STATUS_OK ? status
+                               : store_refund_want(batch->store, payment, payment->currency,
+                                   over ? REFUND_OF_PAYER : REFUND_OF_LATE, now_ms);
 }
 
 static enum status relink_lock(struct store *store, uint64_t id, ticket_number ticket)
@@ -135,6 +185,7 @@ static enum status relink_once(struct order_store *handle, uint64_t id, ticket_n
     struct payment payment = { 0 };
     struct order first;
     bool payer_known = false;
+    enum payer_limit limit = PAYER_FREE;
     enum relink_verdict verdict = RELINK_OVER;
     enum status status = store_change_begin(&change, store);
     if (status == STATUS_OK)
@@ -145,9 +196,11 @@ static enum status relink_once(struct order_store *handle, uint64_t id, ticket_n
         status = store_order_by_ticket(handle, ticket, after);
     if (status == STATUS_OK)
         status = relink_look(store, &payment, after, &first, &payer_known);
+    if (status == STATUS_OK && payment.use == USE_LATE)
+        status = payer_look(&change.batch, after, payment.payer, now_ms, &limit);
     if (status == STATUS_OK) {
-        verdict = payment_relink_decide(&first, after, payer_known, &payment);
-        status = relink_execute(&change.batch, verdict, &payment, after, now_ms);
+        verdict = payment_relink_decide(&first, after, payer_known, limit, &payment);
+        status = relink_execute(&change.batch, verdict, limit == PAYER_OVER, &payment, after, now_ms);
     }
     *done = verdict == RELINK_PAYS || verdict == RELINK_REPEATED;
     return store_change_end(&change, status, verdict == RELINK_PAYS || verdict == RELINK_GIVES_BACK);

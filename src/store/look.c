@@ -42,6 +42,7 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     CHANNEL_LIVE("0") \
     ", " CHANNEL_LIVE("1") ", " CHANNEL_LIVE("2") ", " CHANNEL_LIVE("3") ", " CHANNEL_LIVE( \
         "4") ", " CHANNEL_LIVE("5") ", " CHANNEL_LIVE("6") ", " CHANNEL_LIVE("7")
+#define USED "EXISTS(SELECT 1 FROM limit_uses u WHERE u.ticket = o.ticket)"
 #define USER_ROW \
     "SELECT o.item, o.user_id, sum(CASE WHEN o.state < 3 THEN o.quantity END)," \
     " sum(CASE WHEN " COUNTED " THEN o.quantity END)," \
@@ -56,7 +57,9 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     "END," \
     " " CHANNELS_LIVE \
     ", 0, count(CASE o.state WHEN 1 THEN 1 END), count(CASE o.state WHEN 2 THEN 1 END)," \
-    " count(CASE o.state WHEN 3 THEN 1 END), count(CASE o.state WHEN 4 THEN 1 END) FROM orders o"
+    " count(CASE o.state WHEN 3 THEN 1 END), count(CASE o.state WHEN 4 THEN 1 END)," \
+    " coalesce(max(CASE WHEN o.state < 3 AND NOT " USED " THEN o.created_ms END), 0)," \
+    " count(CASE WHEN o.state > 2 AND " USED " THEN 1 END) FROM orders o"
 
 #define CAPTURED SUM_HALVES("p.captured")
 #define ACCOUNTED \
@@ -183,7 +186,8 @@ static enum status look_moved_last(struct order_store *handle, uint64_t *event)
 static const struct sql_columns user_columns = COLUMNS(look_user, FIELD(look_user, item),
     FIELD(look_user, user), FIELD(look_user, live), FIELD(look_user, counted),
     FIELD(look_user, on_way), FIELD(look_user, dead), FIELD(look_user, item_counter),
-    FIELD(look_user, sale_counter), FIELD(look_user, channel_live), FIELD(look_user, state_orders));
+    FIELD(look_user, sale_counter), FIELD(look_user, channel_live), FIELD(look_user, state_orders),
+    FIELD(look_user, unused_ms), FIELD(look_user, stale_uses));
 
 static enum status look_users(struct order_store *handle, item_id item, bool first, user_id after,
     struct look_user *rows, uint32_t max, uint32_t *count)

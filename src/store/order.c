@@ -7,18 +7,20 @@
  * letters aside: their units are held by the engine and by no order, until a person decides).
  *   written          sold += quantity, counters += quantity, slot taken
  *   rejected         closed from the start: no sold, no counter, no slot; a stock event returns the
- *                    engine's units
+ *                    engine's units. Also when a limit over a period is passed (limit_uses.h), which the
+ *                    engine does not know: then at once, without a second try of the batch
  *   settled: sold    pending → paid; nothing moves. Paid already: the record only confirms.
  *   settled: return  live → closed or refunded: sold −= quantity, counters −= quantity, slot NULL;
  *                    an order that is over already (rejected, closed by a move) has given back
  *                    everything: the record only confirms its event
  *   settled: off     paid → refunded: sold −= quantity, and locked and written_off += quantity:
  *                    the units don't come back for sale; counters stay, as in the engine
- * The guards here are never stricter than the engine: they count against the limits that the log
+ * The other guards here are never stricter than the engine: they count against the limits that the log
  * has told. */
 #include "contract/order_state.h"
 #include "contract/waitlist_rules.h"
 #include "store/gather.h"
+#include "store/limit_uses.h"
 #include "store/parts.h"
 
 static const uint64_t scope_sale = (uint64_t)1 << 32;
@@ -134,13 +136,37 @@ enum status store_event_put(struct store_batch *batch, const struct order *order
     return fresh && waitlist_gets(step, destination) ? store_waitlist_pick(batch, order) : STATUS_OK;
 }
 
+/* What is over a limit is written by itself, behind what was gathered. */
+static enum status limit_look(struct store_batch *batch, const struct stock_row *row,
+    const struct store_ticket *ticket, bool *over)
+{
+    enum status status = store_limit_look(
+        batch->store, row, LIMIT_PERIOD, ticket->user, ticket->quantity, ticket->created_ms, over);
+    if (status == STATUS_OK && *over)
+        status = store_gather_flush(batch);
+    return status;
+}
+
+static enum status rejected_return(struct store_batch *batch, const struct store_ticket *ticket, bool over)
+{
+    const struct order order = {
+        .ticket = ticket->ticket, .item = ticket->item, .quantity = ticket->quantity
+    };
+    const enum status status =
+        over ? store_limit_mark(batch->store, ticket->ticket, LIMIT_PERIOD) : STATUS_OK;
+    return status == STATUS_OK ? store_event_put(batch, &order, SETTLE_RETURN, ticket->channel) : status;
+}
+
 enum status store_order_write(struct store_batch *batch, const struct store_ticket *ticket, bool reject)
 {
     struct stock_row *row;
+    bool there, over = false;
     enum status status = store_stock_row(batch, ticket->item, &row);
+    if (status == STATUS_OK && !reject)
+        status = limit_look(batch, row, ticket, &over);
     if (status != STATUS_OK)
         return status;
-    bool there;
+    reject |= over;
     const uint64_t slot = row->limit_per_user == 1 ? 0 : ticket->ticket;
     status = order_put(batch, ticket, slot, ticket->unit_price, reject, &there);
     if (status != STATUS_OK || there)
@@ -153,15 +179,14 @@ enum status store_order_write(struct store_batch *batch, const struct store_tick
         return status;
     store_sum_add(row, reject ? ORDER_CLOSED : ORDER_PENDING, reject ? REASON_REJECTED : REASON_NONE,
         ticket->quantity, ticket->unit_price * ticket->quantity, 1);
-    if (reject) {
-        const struct order order = {
-            .ticket = ticket->ticket, .item = ticket->item, .quantity = ticket->quantity
-        };
-        return store_event_put(batch, &order, SETTLE_RETURN, ticket->channel);
-    }
+    if (reject)
+        return rejected_return(batch, ticket, over);
     status = store_stock_take(batch, row, ticket->quantity);
     if (status == STATUS_OK)
         status = counters_take(batch, row, ticket->user, ticket->quantity);
+    if (status == STATUS_OK)
+        status = store_limit_take(batch->store, row, LIMIT_PERIOD, ticket->user, ticket->ticket,
+            ticket->quantity, ticket->created_ms);
     return status;
 }
 
@@ -215,7 +240,7 @@ enum status store_order_end(struct store_batch *batch, struct stock_row *row,
     enum status status = order_change(batch, row, order, to, reason);
     if (status == STATUS_OK && step == SETTLE_RETURN)
         status = counters_free(batch, row, order->user, order->quantity);
-    return status;
+    return status == STATUS_OK ? store_limit_free(batch->store, row, order->ticket) : status;
 }
 
 /* Mostly it was moved before, and the record only confirms: then it needs no lock. */

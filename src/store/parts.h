@@ -148,13 +148,14 @@ static_assert(CHANNELS_MAX == 8, "items has a column for each");
 #define ORDER_COLUMNS \
     "orders.ticket, user_id, item, quantity, channel, state, reason, unit_price, amount, " \
     "created_ms," \
-    " pay_by_ms, orders.version, ending, extended"
+    " pay_by_ms, orders.version, ending, extended, limited"
 extern const struct sql_columns store_order_columns;
 #define ITEM_COLUMNS \
     "id, sale, product, flash_price, limit_per_user, pay_window_ms, total, locked, sold, safety," \
     " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment, channel_return_ms," \
     " (SELECT currency FROM products WHERE products.id = items.product), pooled," \
-    " when_sold_out, substitutes, presale_item, presale_cap, deposit_item, balance_ms"
+    " when_sold_out, substitutes, presale_item, presale_cap, deposit_item, balance_ms," \
+    " period_limit, payer_limit, period_days, period_group"
 extern const struct sql_columns store_item_columns;
 
 /* apply.c */

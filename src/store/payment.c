@@ -32,6 +32,7 @@ const char store_payment_tables[] =
     ", late_before INTEGER NOT NULL DEFAULT 0"
     ", stated_ms INTEGER NOT NULL DEFAULT 0"
     ", searched INTEGER NOT NULL DEFAULT 0"
+    ", payer INTEGER NOT NULL DEFAULT 0" /* a keyed hash of who paid; 0: not known */
     ") STRICT;"
     "CREATE INDEX payments_by_ticket ON payments(ticket);"
     /* An order is paid by one payment only. */
@@ -43,20 +44,21 @@ const char store_payment_tables[] =
 #define PAYMENT_COLUMNS \
     "id, ticket, paid_ticket, provider, reference, provider_id, url, amount, currency, captured," \
     " state, used_for, tries, created_ms, captured_ms, next_ms, pay_by_ms, closing_ms," \
-    " late_before, searched, stated_ms"
+    " late_before, searched, stated_ms, payer"
 
 static const char payment_of_paid[] =
     "SELECT " PAYMENT_COLUMNS " FROM payments WHERE paid_ticket = ?1 AND used_for IN (1, 3)";
 static const char payments_close[] =
     "UPDATE payments SET state = 3, tries = 0, next_ms = ?2, closing_ms = ?2"
     " WHERE ticket = ?1 AND state < 3";
-static const struct sql_columns payment_columns = COLUMNS(payment, FIELD(payment, id),
-    FIELD(payment, ticket), FIELD(payment, paid_ticket), FIELD(payment, provider),
-    FIELD(payment, reference), FIELD(payment, provider_id), FIELD(payment, url), FIELD(payment, amount),
-    FIELD(payment, currency), FIELD(payment, captured), FIELD(payment, state), FIELD(payment, use),
-    FIELD(payment, tries), FIELD(payment, created_ms), FIELD(payment, captured_ms),
-    FIELD(payment, next_ms), FIELD(payment, pay_by_ms), FIELD(payment, closing_ms),
-    FIELD(payment, late_before), FIELD(payment, searched), FIELD(payment, stated_ms));
+static const struct sql_columns payment_columns =
+    COLUMNS(payment, FIELD(payment, id), FIELD(payment, ticket), FIELD(payment, paid_ticket),
+        FIELD(payment, provider), FIELD(payment, reference), FIELD(payment, provider_id),
+        FIELD(payment, url), FIELD(payment, amount), FIELD(payment, currency),
+        FIELD(payment, captured), FIELD(payment, state), FIELD(payment, use), FIELD(payment, tries),
+        FIELD(payment, created_ms), FIELD(payment, captured_ms), FIELD(payment, next_ms),
+        FIELD(payment, pay_by_ms), FIELD(payment, closing_ms), FIELD(payment, late_before),
+        FIELD(payment, searched), FIELD(payment, stated_ms), FIELD(payment, payer));
 
 enum status store_payer_known(struct store *store, ticket_number ticket, bool *known)
 {
@@ -124,10 +126,11 @@ enum status store_payment_write(struct store *store, const struct payment *payme
 {
     const enum status status = sql_do(store,
         "UPDATE payments SET paid_ticket = ?2, provider_id = ?3, url = ?4, captured = ?5, state"
-        " = ?6, used_for = ?7, tries = ?8, captured_ms = ?9, next_ms = ?10 WHERE id = ?1",
+        " = ?6, used_for = ?7, tries = ?8, captured_ms = ?9, next_ms = ?10, payer = ?11 WHERE id = "
+        "?1",
         VALUES(U64(payment->id), U64(payment->paid_ticket), TEXT(payment->provider_id),
             TEXT(payment->url), U64(payment->captured), U64(payment->state), U64(payment->use),
-            U64(payment->tries), U64(payment->captured_ms), U64(payment->next_ms)));
+            U64(payment->tries), U64(payment->captured_ms), U64(payment->next_ms), U64(payment->payer)));
     return status == STATUS_OK && sql_matched(store) != 1 /* it was read before */
         ? store_conflict(store)
         : status;

@@ -32,10 +32,11 @@ static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2,
 static_assert(SETTLE_RETURN == 1 && ORDER_CLOSED == 3 && REASON_EXPIRED == 1 && REASON_CANCELLED == 2,
     "these, too");
 
-const struct sql_columns store_order_columns = COLUMNS(order, FIELD(order, ticket), FIELD(order, user),
-    FIELD(order, item), FIELD(order, quantity), FIELD(order, channel), FIELD(order, state),
-    FIELD(order, reason), FIELD(order, unit_price), FIELD(order, amount), FIELD(order, created_ms),
-    FIELD(order, pay_by_ms), FIELD(order, version), FIELD(order, ending), FIELD(order, extended));
+const struct sql_columns store_order_columns = COLUMNS(order, FIELD(order, ticket),
+    FIELD(order, user), FIELD(order, item), FIELD(order, quantity), FIELD(order, channel),
+    FIELD(order, state), FIELD(order, reason), FIELD(order, unit_price), FIELD(order, amount),
+    FIELD(order, created_ms), FIELD(order, pay_by_ms), FIELD(order, version), FIELD(order, ending),
+    FIELD(order, extended), FIELD(order, limited));
 
 enum status store_order_by_ticket(struct order_store *handle, ticket_number ticket, struct order *order)
 {

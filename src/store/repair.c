@@ -38,6 +38,14 @@ static const char counter_set[] =
     " ON CONFLICT(scope, user_id) DO UPDATE SET used = excluded.used";
 static const char counter_drop[] =
     "DELETE FROM user_counters WHERE scope = ?1 AND user_id = ?2 AND used = 0";
+static const char uses_drop[] = "DELETE FROM limit_uses WHERE ticket IN (SELECT ticket FROM orders"
+                                " WHERE item = ?1 AND user_id = ?2 AND state > 2)";
+static const char uses_put[] =
+    "INSERT INTO limit_uses(scope, holder, ticket, units, most, at_ms, until_ms)"
+    " SELECT CASE period_group WHEN 0 THEN product ELSE 4294967296 + period_group END, user_id,"
+    " orders.ticket, quantity, period_limit, created_ms, created_ms + period_days * 86400000"
+    " FROM items JOIN orders ON orders.item = items.id WHERE items.id = ?1 AND user_id = ?2"
+    " AND state < 3 AND period_limit > 0 ON CONFLICT(scope, holder, ticket) DO NOTHING";
 static const char units_set[] =
     "UPDATE items SET total = ?2 + locked - written_off + sold_before, safety = ?3,"
     " version = version + 1" CHANNEL_UNITS("0", "?4") CHANNEL_UNITS("1", "?5") CHANNEL_UNITS("2", "?6")
@@ -76,6 +84,13 @@ static enum status counter_repair(struct store *store, const struct finding *fin
     return status == STATUS_OK ? sql_do(store, counter_drop, counter) : status;
 }
 
+static enum status uses_repair(struct store *store, const struct finding *finding)
+{
+    const struct sql_values of_user = VALUES(U64(finding->item), U64(finding->user));
+    const enum status status = sql_do(store, uses_drop, of_user);
+    return status == STATUS_OK ? sql_do(store, uses_put, of_user) : status;
+}
+
 /* STATUS_CONFLICT: the row is not there any more. */
 static enum status repair_make(struct store *store, const struct finding *finding, uint64_t now_ms)
 {
@@ -97,6 +112,8 @@ static enum status repair_make(struct store *store, const struct finding *findin
         return counter_repair(store, finding);
     case FINDING_SUMS:
         return sums_repair(store, finding->item);
+    case FINDING_LIMIT_USE:
+        return uses_repair(store, finding);
     case FINDING_UNITS:
         return sql_do_one(store, units_set,
             VALUES(U64(finding->item), U64(counts->given), U64(counts->safety),

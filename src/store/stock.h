@@ -27,6 +27,8 @@ enum { ORDER_SUMS = ORDER_STATES * ORDER_REASONS };
 struct stock_row {
     item_id item;
     sale_id sale;
+    uint32_t product;
+    struct item_limits limits;
     uint32_t limit_per_user; /* of the item, as in the log */
     uint32_t sale_limit;     /* of the sale, as in the log */
     uint64_t flash_price;

@@ -6,6 +6,7 @@
 #include "base/histogram.h"
 #include "store/cluster.h"
 #include "store/gather.h"
+#include "store/limit_uses.h"
 #include "store/parts.h"
 #include "store/restore.h"
 
@@ -207,6 +208,7 @@ static const struct order_store_ops store_ops = {
     .admin = &store_admin_ops,
     .channels = &store_channel_ops,
     .cluster = &store_cluster_ops,
+    .limits = &store_limit_ops,
     .close = store_close,
     .reader_open = store_reader_open,
     .writer_open = store_writer_open,
@@ -254,6 +256,7 @@ static const struct order_store_ops store_ops = {
     .item_insert = store_item_insert,
     .item_update = store_item_update,
     .item_offer = store_item_offer,
+    .item_limits = store_item_limits,
     .item_draw = store_item_draw,
     .items_pooled = store_items_pooled,
     .item_remove = store_item_remove,

@@ -12,6 +12,7 @@
  */
 #include "contract/ticket_number.h"
 #include "store/cluster.h"
+#include "store/limit_uses.h"
 #include "store/parts.h"
 #include "store/schema.h"
 #include "store/store.h"
@@ -94,6 +95,8 @@ static const char tables_core[] =
     "  balance_ms INTEGER NOT NULL DEFAULT 0,"
     "  booked INTEGER NOT NULL DEFAULT 0 CHECK(booked >= 0),"
     "  channel_return_ms INTEGER NOT NULL DEFAULT 0 CHECK(channel_return_ms >= 0),"
+    "  period_limit INTEGER NOT NULL DEFAULT 0, payer_limit INTEGER NOT NULL DEFAULT 0,"
+    "  period_days INTEGER NOT NULL DEFAULT 0, period_group INTEGER NOT NULL DEFAULT 0,"
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
@@ -174,7 +177,8 @@ static const char tables_orders[] =
     "  created_ms INTEGER NOT NULL, pay_by_ms INTEGER NOT NULL,"
     "  version INTEGER NOT NULL,"
     "  extended INTEGER NOT NULL DEFAULT 0 CHECK(extended IN (0, 1))," /* the hold, by a payment */
-    "  ending INTEGER NOT NULL DEFAULT 0," /* closed with this reason when its payments are */
+    "  ending INTEGER NOT NULL DEFAULT 0,"  /* closed with this reason when its payments are */
+    "  limited INTEGER NOT NULL DEFAULT 0," /* closed for this limit (enum limit_kind) */
     "  CHECK((slot IS NULL) = (state > 2)),"
     "  UNIQUE(item, user_id, slot)"
     ") STRICT;"
@@ -185,9 +189,10 @@ static const char tables_orders[] =
 /* Each stands in the file that writes it. */
 const char *const store_tables[] = { tables_core, tables_logs, tables_orders, store_payment_tables,
     store_refund_tables, store_details_tables, store_outbox_tables, store_waitlist_tables,
-    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables, store_admin_tables,
-    store_customers_tables, store_cluster_tables, store_timetable_tables, store_booking_tables,
-    store_channel_tables, store_fulfilment_tables, store_remedy_tables, store_archive_tables, NULL };
+    store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
+    store_admin_tables, store_customers_tables, store_cluster_tables, store_timetable_tables,
+    store_booking_tables, store_channel_tables, store_fulfilment_tables, store_remedy_tables,
+    store_archive_tables, store_limit_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -383,8 +388,24 @@ static const char *const step_17[] = {
     archives_17,
     NULL,
 };
+static const char *const step_18[] = {
+    "ALTER TABLE items ADD COLUMN period_limit INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN payer_limit INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN period_days INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN period_group INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE orders ADD COLUMN limited INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE payments ADD COLUMN payer INTEGER NOT NULL DEFAULT 0",
+    "CREATE TABLE limit_uses(scope INTEGER NOT NULL, holder INTEGER NOT NULL,"
+    " ticket INTEGER NOT NULL, units INTEGER NOT NULL CHECK(units > 0), most INTEGER NOT NULL,"
+    " at_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL,"
+    " PRIMARY KEY(scope, holder, ticket)) STRICT, WITHOUT ROWID",
+    "CREATE INDEX limit_uses_of ON limit_uses(ticket)",
+    "CREATE INDEX limit_uses_over ON limit_uses(until_ms)",
+    "CREATE TABLE limit_scopes(scope INTEGER PRIMARY KEY) STRICT",
+    NULL,
+};
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
-    step_15, step_16, step_17, NULL };
+    step_15, step_16, step_17, step_18, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

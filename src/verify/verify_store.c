@@ -9,6 +9,8 @@
  * running servers the database moves on while it is read: rows of orders never change what they were
  * written with, so they are compared all the same; states and stock only if nothing was written
  * meanwhile. */
+#include "base/clock.h"
+#include "contract/limit_uses.h"
 #include "contract/payment.h"
 #include "store/sqlite/sqlite.h"
 #include "verify/verify_parts.h"
@@ -279,6 +281,21 @@ static enum status kept_check(struct verify *verify)
     return status;
 }
 
+/* Each live order counts once against the limits over a period, and nothing else does. */
+static enum status limits_check(struct verify *verify)
+{
+    const struct limit_store_ops *ops = verify->store->ops->limits;
+    ticket_number wrong = 0;
+    const enum status status =
+        ops == NULL ? STATUS_OK : ops->check(verify->store, clock_wall_ms(), &wrong);
+    if (status == STATUS_OK && wrong != 0)
+        verify_fail(verify, CHECK_ORDERS,
+            "ticket %" PRIu64
+            ": what counts against a limit over a period is not what its order says",
+            wrong);
+    return status;
+}
+
 static enum status audit_check(struct verify *verify)
 {
     uint64_t entries = 0, first_bad = 0;
@@ -350,6 +367,8 @@ void verify_store_compare(struct verify *verify)
         status = items_compare(&comparison);
     if (status == STATUS_OK)
         status = kept_check(verify);
+    if (status == STATUS_OK)
+        status = limits_check(verify);
     if (status == STATUS_OK)
         status = money_check(verify);
     if (status == STATUS_OK)

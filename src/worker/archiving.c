@@ -7,6 +7,7 @@
 #include "base/metrics.h"
 #include "contract/archive.h"
 #include "contract/command.h"
+#include "contract/limit_uses.h"
 #include "worker/errands.h"
 #include "worker/task.h"
 
@@ -18,6 +19,7 @@ enum {
     PAUSE_MS = 5,       /* between two parts: others use the database, too */
     AGAIN_MS = 5000,    /* after trouble */
     ERASE_MS = 3600000, /* between two passes through what may be too old */
+    USES_MS = 600000,   /* between two looks for uses of limits whose period is over */
     DAY_MS = 86400000,
     READ_MAX = 64,
 };
@@ -35,7 +37,7 @@ struct archiving {
     bool asking;
     uint8_t table; /* of the inventory */
     uint32_t from;
-    uint64_t next_ms, erase_ms;
+    uint64_t next_ms, erase_ms, uses_ms;
     struct erase_cursor erasing;
 };
 
@@ -146,6 +148,18 @@ static bool erase_turn(struct archiving *archiving, uint64_t now_ms)
     return more;
 }
 
+/* True: there are more uses whose period is over. */
+static bool uses_turn(struct archiving *archiving, uint64_t now_ms)
+{
+    const struct limit_store_ops *ops = archiving->config.store->ops->limits;
+    bool more = false;
+    if (ops == NULL || now_ms < archiving->uses_ms)
+        return false;
+    if (ops->prune(archiving->config.store, now_ms, &more) != STATUS_OK || !more)
+        archiving->uses_ms = now_ms + USES_MS;
+    return more;
+}
+
 static uint64_t archiving_turn(void *self, uint64_t now_ms)
 {
     struct archiving *archiving = self;
@@ -158,7 +172,7 @@ static uint64_t archiving_turn(void *self, uint64_t now_ms)
     if (now_ms < archiving->next_ms)
         return archiving->next_ms;
     if (archiving->now.sale == 0) {
-        const bool erasing = erase_turn(archiving, now_ms);
+        const bool erasing = erase_turn(archiving, now_ms) | uses_turn(archiving, now_ms);
         if (next_find(archiving) != STATUS_OK)
             return archiving->next_ms = again(archiving, now_ms);
         if (archiving->now.sale == 0)

@@ -358,6 +358,7 @@ enum status money_start(struct money *money, uint16_t port, char *error)
         .close_wait_ms = config->close_wait_ms,
         .ask_ms = config->ask_days * DAY_MS,
         .late_wait_ms = config->late_wait_ms,
+        .payer_key = money->config.keys->payer,
         .ask = money_ask,
         .unit = money_unit,
         .changed = money_changed,

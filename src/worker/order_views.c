@@ -6,6 +6,7 @@
 #include "api/handover.h"
 #include "base/json_write.h"
 #include "contract/fulfilment.h"
+#include "contract/limit_uses.h"
 #include "contract/order_state.h"
 #include "contract/order_store.h"
 #include "funnel/keys.h"
@@ -115,4 +116,6 @@ void order_state_members(const struct order *order, struct text *out)
         json_text(out, "reason", reason);
     else
         text_literal(out, ",\"reason\":null");
+    if (limit_kind_name(order->limited) != NULL)
+        json_text(out, "limit", limit_kind_name(order->limited));
 }

@@ -128,17 +128,18 @@ static void page_reply(struct job *job, const struct sandbox_message *message)
 {
     struct text body = job_body(job);
     struct sandbox_message shown = *message;
-    shown.notify_url[0] = 0;
+    shown.notify_url[0] = shown.payer[0] = 0;
     sandbox_message_write(&shown, &body);
     job_reply_json(job, 200, &body);
 }
 
-static bool how_read(struct job *job, enum bank_how *how)
+static bool how_read(struct job *job, enum bank_how *how, char payer[SANDBOX_PAYER_MAX + 1])
 {
     static const char *const names[] = { "pay", "lost", "twice", "late", "wrong-amount", "decline" };
     char name[16];
-    const struct field fields[] = { { "how", FIELD_TEXT, name, 1, sizeof name - 1, true, NULL } };
-    if (!job_fields_read(job, fields, 1))
+    const struct field fields[] = { { "how", FIELD_TEXT, name, 1, sizeof name - 1, true, NULL },
+        { "payer", FIELD_TEXT, payer, 0, SANDBOX_PAYER_MAX, false, NULL } };
+    if (!job_fields_read(job, fields, 2))
         return false;
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
         *how = (enum bank_how)i;
@@ -154,11 +155,12 @@ static void pay_job(struct sandbox_api *api, struct job *job, struct span id, ui
 {
     struct sandbox_message message;
     enum bank_how how = BANK_PAY;
+    char payer[SANDBOX_PAYER_MAX + 1] = "";
     enum bank_answer answer = bank_show_id(bank_of(api), id, &message); /* before the body is read */
     if (answer == BANK_DONE && job->method == HTTP_POST) {
-        if (!how_read(job, &how))
+        if (!how_read(job, &how, payer))
             return;
-        answer = bank_pay(bank_of(api), id, how, now_ms, &message);
+        answer = bank_pay(bank_of(api), id, how, payer, now_ms, &message);
     }
     if (answer == BANK_DONE)
         page_reply(job, &message);

@@ -6,8 +6,10 @@
 #include "api/job_reply.h"
 #include "config/config.h"
 #include "contract/inventory.h"
+#include "contract/limit_uses.h"
 #include "contract/waitlist.h"
 #include "funnel/keys.h"
+#include "policy/limit_rules.h"
 #include "worker/errands.h"
 #include "worker/public_requests.h"
 #include "worker/returns.h"
@@ -70,6 +72,25 @@ static bool quantity_read(struct job *job, uint32_t *quantity)
     return job->body.size == 0 || job_fields_read(job, fields, 1);
 }
 
+/* Not exact: the order decides (contract/limit_uses.h). It spares most a wait for nothing. */
+static bool period_check(struct worker *worker, struct job *job, item_id id, uint32_t quantity)
+{
+    struct order_store *store = worker->config.store;
+    struct item item;
+    uint64_t used = 0;
+    if (!job_ok(job, store->ops->item_get(store, id, &item)))
+        return false;
+    const uint32_t most = limit_most(&item.limits, LIMIT_PERIOD);
+    if (most == 0)
+        return true;
+    if (!job_ok(job, store->ops->limits->used(store, &item, job->user, worker->now_ms, &used)))
+        return false;
+    if (limit_allows(used, quantity, most))
+        return true;
+    job_reply_problem(job, PROBLEM_LIMIT_REACHED, NULL, SPAN(",\"limit\":\"period\""));
+    return false;
+}
+
 bool public_line_check(struct worker *worker, struct job *job, item_id id,
     const struct board_update *view, uint32_t quantity, const char *buy_instead)
 {
@@ -96,7 +117,7 @@ bool public_line_check(struct worker *worker, struct job *job, item_id id,
         return false;
     }
     if (view->limit_per_user == 0 || (uint64_t)mine.quantity + quantity <= view->limit_per_user)
-        return true;
+        return period_check(worker, job, id, quantity);
     if (mine.ticket != 0) {
         text_literal(&more, ",\"ticket\":\"");
         text_hex64(&more, funnel_ticket_id(worker->config.keys, mine.ticket));

@@ -26,6 +26,8 @@ enum {
     UNITS = 60, /* as in store_writers_check.c */
     USERS = 64,
     SALE_LIMIT = 40,
+    PAYERS = 5,
+    PAYER_LIMIT = 6, /* units, of every second item */
     WRITERS_MAX = 16,
     TICKETS_MAX = 1 << 20,
     RECENT = 12, /* tickets that are moved: few, so that two meet */
@@ -257,6 +259,7 @@ static void payment_turn(struct writer *writer, struct tally *tally)
     const struct payment_store_ops *money = writer->store->ops->payment;
     struct payment_start start = { .ticket = recent_ticket(writer), .now_ms = CREATED_MS };
     struct payment_news news = { .kind = chance(writer, 3) == 0 ? NEWS_CLOSED : NEWS_CAPTURED,
+        .payer = 1 + chance(writer, PAYERS),
         .amount = amount_of(start.ticket),
         .currency = "CNY",
         .now_ms = CREATED_MS + 1,
@@ -397,6 +400,8 @@ static enum status catalog_make(struct order_store *store)
             .limit_per_user = limits[i % 3],
             .total = UNITS,
             .channel_units = { UNITS } };
+        if (i % 2 == 0) /* and the others have none */
+            item.limits = (struct item_limits){ .payer_limit = PAYER_LIMIT, .period_days = 30 };
         status = store->ops->item_insert(store, &item);
         shared.items[i] = item.id;
         shared.limits[i] = item.limit_per_user;
@@ -435,7 +440,7 @@ static uint32_t tally_check(struct order_store *store, const struct tally *tally
     for (ticket_number ticket = 1; ticket <= shared.ticket; ticket++) {
         struct order order = { 0 };
         failed += store->ops->order_by_ticket(store, ticket, &order) != STATUS_OK;
-        seen[order.state]++;
+        seen[order.state] += order.limited == LIMIT_NONE; /* news of money have closed the others */
     }
     for (uint64_t products_seen = 0;; products_seen++) {
         if (store->ops->products(store, last, products, 1, &count) != STATUS_OK || count == 0) {

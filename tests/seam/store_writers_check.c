@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/seam/store_writers.h"
 
+#include "contract/limit_uses.h"
 #include "store/store.h"
 
 #include <inttypes.h>
@@ -45,7 +46,13 @@ static const struct rule rules[] = {
         "SELECT count(*) FROM waitlist_lines l WHERE waiting <> (SELECT count(*) FROM waitlist w"
         " WHERE w.item = l.item AND w.state = 1)" },
     { "there is no dead letter", "SELECT count(*) FROM dead_letters" },
-    { "no order is rejected", "SELECT count(*) FROM orders WHERE state = 3 AND reason = 3" },
+    { "an order is rejected only for its payer",
+        "SELECT count(*) FROM orders WHERE state = 3 AND reason = 3 AND limited <> 2" },
+    { "a payer has no more than the limit",
+        "SELECT count(*) FROM (SELECT p.payer FROM orders o JOIN items i ON i.id = o.item"
+        " JOIN payments p ON p.paid_ticket = o.ticket AND p.used_for IN (1, 3) WHERE o.state = 2"
+        " AND i.payer_limit > 0 AND p.payer <> 0 GROUP BY p.payer HAVING sum(o.quantity) > 6) AS "
+        "beyond" },
 };
 
 static int64_t broken(struct sql_connection *connection, const char *sql)
@@ -75,6 +82,11 @@ uint32_t store_writers_check(struct order_store *store)
     }
     if (store->ops->sums_check(store, &wrong) != STATUS_OK || wrong != 0) {
         fprintf(stderr, "BROKEN: the sums of orders are what the orders come to: item %u\n", wrong);
+        failed++;
+    }
+    ticket_number counted = 0;
+    if (store->ops->limits->check(store, 1, &counted) != STATUS_OK || counted != 0) {
+        fprintf(stderr, "BROKEN: uses of limits are what the orders say: ticket %" PRIu64 "\n", counted);
         failed++;
     }
     return failed;

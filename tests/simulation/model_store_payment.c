@@ -162,7 +162,7 @@ static enum status model_learn(struct order_store *store, const struct payment_n
     struct order *order = model_store_order(model, row->ticket);
     invariant(order != NULL);
     const struct news_verdict verdict =
-        payment_news_decide(news, order, model_payer_known(model, order->ticket), row);
+        payment_news_decide(news, order, model_payer_known(model, order->ticket), PAYER_FREE, row);
     *answer = verdict.answer;
     if (verdict.pays)
         order_is_paid(model, order, news->now_ms);
@@ -246,8 +246,8 @@ static enum status model_relink(struct order_store *store, uint64_t id, ticket_n
     *done = false;
     if (payment == NULL || order == NULL)
         return STATUS_NOT_FOUND;
-    const enum relink_verdict verdict = payment_relink_decide(
-        model_store_order(model, payment->ticket), order, model_payer_known(model, ticket), payment);
+    const enum relink_verdict verdict = payment_relink_decide(model_store_order(model, payment->ticket),
+        order, model_payer_known(model, ticket), PAYER_FREE, payment);
     *done = verdict == RELINK_PAYS || verdict == RELINK_REPEATED;
     if (verdict == RELINK_PAYS)
         order_is_paid(model, order, now_ms);

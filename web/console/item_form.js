@@ -41,6 +41,10 @@ function inputsOf(item, product, warm) {
         units: input({ type: 'number', min: 1, max: UNITS_MAX, value: item?.total ?? 100, disabled: warm }),
         safety: input({ type: 'number', min: 0, max: UNITS_MAX, value: item?.safety ?? 0, disabled: warm }),
         limit: input({ type: 'number', min: 0, max: 1000, value: item?.limit_per_user ?? 1 }),
+        period: input({ type: 'number', min: 0, max: UNITS_MAX, value: item?.period_limit ?? 0 }),
+        payer: input({ type: 'number', min: 0, max: UNITS_MAX, value: item?.payer_limit ?? 0 }),
+        days: input({ type: 'number', min: 0, max: 366, value: item?.period_days ?? 0 }),
+        group: input({ type: 'number', min: 0, max: 1_000_000_000, value: item?.period_group ?? 0 }),
         window: input({ type: 'number', min: 1, max: 10_080, step: 'any', value: (item?.pay_window_ms ?? 15 * MINUTE_MS) / MINUTE_MS }),
     };
 }
@@ -66,7 +70,10 @@ export function itemFields(present = null) {
     const keys = [changeKey(), changeKey()];
     const texts = textsField(product?.texts, [['name', say('item.name'), (value) => nameInput(value, false)], ['description', say('item.description'), aboutInput]], inputs);
     const productNow = () => ({ name: inputs.name.value, description: inputs.description.value, texts: texts.now(), images: picture.paths(), list_price: inputs.list.value, currency: inputs.currency.value });
-    const termsNow = () => ({ flash_price: inputs.price.value, limit_per_user: Number(inputs.limit.value), pay_window_ms: Math.round(Number(inputs.window.value) * MINUTE_MS) });
+    const termsNow = () => ({
+        flash_price: inputs.price.value, limit_per_user: Number(inputs.limit.value), pay_window_ms: Math.round(Number(inputs.window.value) * MINUTE_MS),
+        period_limit: Number(inputs.period.value), payer_limit: Number(inputs.payer.value), period_days: Number(inputs.days.value), period_group: Number(inputs.group.value),
+    });
     const first = { product: productNow(), terms: termsNow(), stock: present ? stockOf(inputs, channels, item) : {} };
     let made = null;
 
@@ -89,7 +96,9 @@ export function itemFields(present = null) {
             element('div', { class: 'field-row' }, field(say('item.list'), inputs.list), field(say('item.price'), inputs.price, say('item.price.help')), field(say('item.currency'), inputs.currency)),
             element('div', { class: 'field-row' }, field(say('item.units'), inputs.units), field(say('item.safety'), inputs.safety, say('item.safety.help')),
                 ...channels.map(([name, box]) => field(say('item.channel', { name }), box, say('item.channel.help'))),
-                field(say('item.limit'), inputs.limit, say('item.limit.help')), field(say('item.window'), inputs.window))),
+                field(say('item.limit'), inputs.limit, say('item.limit.help')), field(say('item.window'), inputs.window)),
+            element('div', { class: 'field-row' }, field(say('item.period'), inputs.period, say('item.period.help')), field(say('item.days'), inputs.days, say('item.days.help')),
+                field(say('item.payer'), inputs.payer, say('item.payer.help')), field(say('item.group'), inputs.group, say('item.group.help')))),
         save: present ? update : create,
     };
 }

@@ -98,7 +98,7 @@ function storyOf({ number: place, view }, payments, refunds) {
     if (view.state === 'pending')
         story.push([view.pay_by_ms, say('story.until')]);
     if (view.state === 'closed')
-        story.push([null, say('story.closed', { reason: named('closed', view.reason ?? '') })]);
+        story.push([null, say('story.closed', { reason: named('closed', view.limit ?? view.reason ?? '') })]);
     if (view.state === 'refunded')
         story.push([null, say('story.refunded')]);
     return element('ol', { class: 'steps' }, ...story.map(([time, words]) => element('li', {}, element('span', { textContent: words }),

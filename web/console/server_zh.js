@@ -48,6 +48,9 @@ export const SENTENCES = {
     'value must be printable ASCII characters, without leading or trailing spaces.': '信标值必须是可打印的 ASCII 字符，首尾不能有空格。',
     'This dead letter was already decided.': '该死信已处理过。',
     'This record is not a ticket: it has no units to return.': '该记录不是票据，没有可退回的件数。',
+    'period_limit and payer_limit need period_days.': '填写周期限购时须填写周期天数。',
+    'period_days needs period_limit or payer_limit.': '填写周期天数时须填写周期限购。',
+    'period_group needs period_limit or payer_limit.': '填写限购分组时须填写周期限购。',
     'locked plus safety must not exceed total.': '锁定件数与预留件数之和不能超过总件数。',
     'channels must be an object of channel names with numbers of units.': '各渠道须填写件数。',
     'channels names a channel that is not configured.': '包含未配置的渠道。',
@@ -56,7 +59,7 @@ export const SENTENCES = {
     "The sale has ended: it can't be changed any more.": '活动已结束，不能再修改。',
     'This product does not exist.': '没有这个商品资料。',
     'The item is preheated: use adjust to add or remove units, and move to move them between channels.': '商品已预热：请在活动页面增减库存。',
-    "Units were already sold: price, limit and deduct_on_payment can't be changed any more.": '已有售出：价格、限购和扣减方式不能再改。',
+    "Units were already sold: price, limits and deduct_on_payment can't be changed any more.": '已有售出：价格、限购和扣减方式不能再改。',
     "The item is preheated and can't be removed. To stop selling it, remove its units with adjust.": '商品已预热，不能移除。如需停售，请减少其库存。',
     'A key of this name exists. Revoke it first, or take another name.': '已有同名密钥。请先吊销它，或另取名称。',
     'There are 64 keys and passwords, and no room for more. Revoke one first.': '已有 64 个密钥和密码，不能再增加。请先吊销一个。',
@@ -265,6 +268,7 @@ export const SENTENCES = {
     "the ticket queue can't be read": '无法读取票据队列',
 
     'user %016llx has %llu units of item %u and no counter in scope %llu': '用户 {1} 有商品 {3} 的 {2} 件，但在范围 {4} 中没有计数。',
+    'user %016llx, item %u: what counts against the limit over a period is not what the orders say': '用户 {1}，商品 {2}：周期限购的计数与订单不符。',
     'sale %u: start %llu end %llu gate %u in the database, %llu %llu %u in the inventory': '活动 {1}：数据库中开始 {2:time}、结束 {3:time}、状态 {4}；库存中开始 {5:time}、结束 {6:time}、状态 {7}。',
     'item %u: %llu units in live orders, %u in dead letters; held %u, sold %u in the inventory': '商品 {1}：有效订单 {2} 件，死信 {3} 件；库存中占用 {4} 件，售出 {5} 件。',
     'item %u: total %u, locked %u, safety %u in the database; the inventory was given %u and has %u as safety, or a channel differs': '商品 {1}：数据库中总数 {2}、锁定 {3}、安全库存 {4}；库存投放 {5}、安全库存 {6}，或某个渠道不同。',
@@ -422,6 +426,7 @@ export const FINDINGS = {
     'refund-stuck': '退款受阻',
     'refunded-without-payment': '已退款但无付款',
     'sums-differ': '合计不同',
+    'limit-use-differs': '周期限购计数不同',
     'redis-differs': 'Redis 与日志不一致',
     'payment-unanswered': '付款未获答复',
 };
@@ -441,7 +446,7 @@ export const MESSAGES = {
 
 export const FIELDS = {
     title: '名称', name: '名称', description: '描述', texts: '其他语言', images: '图片', currency: '货币', start_ms: '开始时间', end_ms: '结束时间', list_price: '原价', flash_price: '活动价',
-    total: '件数', locked: '锁定件数', safety: '预留件数', channels: '各渠道件数', limit_per_user: '每人限购', pay_window_ms: '付款时限', human_check: '人机验证',
+    total: '件数', locked: '锁定件数', safety: '预留件数', channels: '各渠道件数', limit_per_user: '每人限购', period_limit: '周期内每人限购', payer_limit: '周期内每付款账户限购', period_days: '周期天数', period_group: '限购分组', pay_window_ms: '付款时限', human_check: '人机验证',
     waiting_room: '等候室', details_required: '付款前须填收货信息', one_open_order: '同时只能有一笔未付订单', eligible_only: '仅限受邀顾客', pass_once: '资格只能用一次',
     pace_per_s: '每秒抢购数', drop_percent: '提前淘汰', start_draw_ms: '开场抽签', return_draw_ms: '回流抽签', cooldown_s: '冷却时间', shards: '分片数', deduct_on_payment: '付款时扣减', channel_return_ms: '渠道归还时间',
     beacon_name: '信标名称', message: '留言', minutes: '分钟', reason: '原因', address: '地址', user: '用户编号', subject: '顾客', sale: '活动编号', item: '商品编号', product: '商品资料编号',

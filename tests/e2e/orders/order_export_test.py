@@ -9,7 +9,7 @@ from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, tr
 
 server = Server().start()
 COLUMNS = ("order,state,reason,item,quantity,unit_price,amount,currency,refunded,created,pay_by,user,customer,shipment,carrier,tracking,"
-           "shipped,delivered,name,phone,email,address,note").split(",")
+           "shipped,delivered,name,phone,email,address,note,limit").split(",")
 
 
 def rows_of(reply):

@@ -16,6 +16,8 @@ def units_sold_that_no_order_has_are_set_right():
 @rule
 def sums_that_are_not_those_of_the_orders_are_made_again():
     planted("sums-differ", "UPDATE order_sums SET orders = orders + 1 WHERE item = %d" % Shop.many)
+    planted("limit-use-differs", "INSERT INTO limit_uses SELECT 1, user_id, ticket, quantity, 1, created_ms, created_ms + 86400000"
+            " FROM orders WHERE ticket = %d" % Shop.numbers["closed"])
     planted("sums-differ", "DELETE FROM order_sums WHERE item = %d" % Shop.one)
 
 

@@ -99,7 +99,8 @@ static void captured_check(const struct captured_row *row, enum payment_state fr
     struct payment payment = payment_in(from, next_ms);
     const struct payment_news news = captured_news(row);
     const struct order order = { .ticket = TICKET, .state = (uint8_t)row->order };
-    const struct news_verdict verdict = payment_news_decide(&news, &order, row->payer_known, &payment);
+    const struct news_verdict verdict =
+        payment_news_decide(&news, &order, row->payer_known, PAYER_FREE, &payment);
     assert_int_equal(verdict.answer, row->answer);
     assert_true(verdict.changed);
     assert_int_equal(verdict.pays, row->answer == LEARN_PAID);
@@ -143,7 +144,7 @@ static void the_provider_s_name_is_kept_unless_it_tells_one(void **state)
     struct payment_news news = captured_news(&captured_rows[0]);
     struct payment payment = payment_in(PAYMENT_OPEN, 10);
     snprintf(news.provider_id, sizeof news.provider_id, "told");
-    (void)payment_news_decide(&news, &order, false, &payment);
+    (void)payment_news_decide(&news, &order, false, PAYER_FREE, &payment);
     assert_string_equal(payment.provider_id, "told");
 }
 
@@ -161,8 +162,8 @@ static void money_that_is_there_changes_by_no_news(void **state)
                 payment.use = (uint8_t)uses[i];
                 const struct payment before = payment;
                 news.kind = (uint8_t)kind;
-                const struct news_verdict verdict =
-                    payment_news_decide(&news, &order, captured_rows[row].payer_known, &payment);
+                const struct news_verdict verdict = payment_news_decide(
+                    &news, &order, captured_rows[row].payer_known, PAYER_FREE, &payment);
                 assert_int_equal(verdict.answer, LEARN_REPEATED);
                 assert_false(verdict.changed || verdict.pays || verdict.refund || verdict.order_freed);
                 assert_memory_equal(&payment, &before, sizeof payment);
@@ -178,7 +179,7 @@ static void news_of_another_provider_are_unknown(void **state)
     struct payment payment = payment_in(PAYMENT_OPEN, 10);
     struct payment_news news = captured_news(&captured_rows[0]);
     snprintf(news.provider, sizeof news.provider, "beta");
-    const struct news_verdict verdict = payment_news_decide(&news, &order, false, &payment);
+    const struct news_verdict verdict = payment_news_decide(&news, &order, false, PAYER_FREE, &payment);
     assert_int_equal(verdict.answer, LEARN_UNKNOWN);
     assert_false(verdict.changed || verdict.pays || verdict.refund || verdict.order_freed);
     assert_int_equal(payment.state, PAYMENT_OPEN);
@@ -215,7 +216,8 @@ static void a_payment_is_closed_once_and_stays_due_without_its_provider_s_word(v
             .asked = rows[i].asked,
             .ask_ms = rows[i].ask_ms,
             .now_ms = NOW_MS };
-        const struct news_verdict verdict = payment_news_decide(&news, &order, false, &payment);
+        const struct news_verdict verdict =
+            payment_news_decide(&news, &order, false, PAYER_FREE, &payment);
         assert_int_equal(verdict.answer, rows[i].closed ? LEARN_CLOSED : LEARN_REPEATED);
         assert_int_equal(verdict.changed, rows[i].closed);
         assert_int_equal(verdict.order_freed, rows[i].closed);
@@ -265,14 +267,14 @@ static void late_money_pays_only_an_order_that_it_is_for(void **state)
         payment.use = USE_LATE;
         payment.captured = AMOUNT;
         const enum relink_verdict verdict =
-            payment_relink_decide(&first, &order, rows[i].payer_known, &payment);
+            payment_relink_decide(&first, &order, rows[i].payer_known, PAYER_FREE, &payment);
         assert_int_equal(verdict, rows[i].pays ? RELINK_PAYS : RELINK_GIVES_BACK);
         assert_int_equal(payment.use, rows[i].pays ? USE_RELINKED : USE_REFUND);
         assert_int_equal(payment.paid_ticket, rows[i].pays ? NEW : 0);
         assert_int_equal(payment.next_ms, 0);
         assert_int_equal(payment.tries, 0);
         const struct payment decided = payment; /* told again: nothing changes any more */
-        assert_int_equal(payment_relink_decide(&first, &order, true, &payment),
+        assert_int_equal(payment_relink_decide(&first, &order, true, PAYER_FREE, &payment),
             rows[i].pays ? RELINK_REPEATED : RELINK_OVER);
         assert_false(payment_give_back_decide(&payment));
         assert_memory_equal(&payment, &decided, sizeof payment);
@@ -286,7 +288,7 @@ static void money_relinked_to_one_order_is_over_for_another(void **state)
     struct payment payment = payment_in(PAYMENT_CAPTURED, 0);
     payment.use = USE_RELINKED;
     payment.paid_ticket = 9;
-    assert_int_equal(payment_relink_decide(&first, &other, false, &payment), RELINK_OVER);
+    assert_int_equal(payment_relink_decide(&first, &other, false, PAYER_FREE, &payment), RELINK_OVER);
 }
 
 static void late_money_without_a_unit_goes_back_once(void **state)

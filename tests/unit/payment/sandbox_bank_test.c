@@ -71,7 +71,8 @@ static struct sandbox_message paid(struct place *place, const char *reference, e
 {
     const struct sandbox_message payment = made(place, reference);
     struct sandbox_message out;
-    assert_int_equal(bank_pay(place->bank, span_from_string(payment.id), how, NOW_MS, &out), BANK_DONE);
+    assert_int_equal(
+        bank_pay(place->bank, span_from_string(payment.id), how, "", NOW_MS, &out), BANK_DONE);
     return out;
 }
 
@@ -119,16 +120,16 @@ static void a_payment_is_paid_once_by_whoever_knows_its_id(void **state)
     for (size_t at = 0; at < strlen(payment.id); at++) {
         snprintf(bent, sizeof bent, "%s", payment.id);
         bent[at] = bent[at] == '1' ? '2' : '1';
-        assert_int_equal(
-            bank_pay(place->bank, span_from_string(bent), BANK_PAY, NOW_MS, &out), BANK_UNKNOWN);
+        assert_int_equal(bank_pay(place->bank, span_from_string(bent), BANK_PAY, "", NOW_MS, &out),
+            BANK_UNKNOWN);
         assert_int_equal(bank_show_id(place->bank, span_of(payment.id, at), &out), BANK_UNKNOWN);
     }
     assert_int_equal(bank_show_id(place->bank, span_from_string(payment.id), &out), BANK_DONE);
     assert_int_equal(
-        bank_pay(place->bank, span_from_string(payment.id), BANK_PAY, NOW_MS, &out), BANK_DONE);
+        bank_pay(place->bank, span_from_string(payment.id), BANK_PAY, "", NOW_MS, &out), BANK_DONE);
     assert_string_equal(out.state, "captured");
-    assert_int_equal(
-        bank_pay(place->bank, span_from_string(payment.id), BANK_PAY, NOW_MS, &out), BANK_REFUSED);
+    assert_int_equal(bank_pay(place->bank, span_from_string(payment.id), BANK_PAY, "", NOW_MS, &out),
+        BANK_REFUSED);
     assert_int_equal(callbacks(place, NOW_MS), 1);
     assert_int_equal(callbacks(place, FAR_MS), 0);
 }
@@ -141,7 +142,7 @@ static void closed_and_declined_cannot_be_paid_and_paid_cannot_be_closed(void **
     assert_int_equal(bank_close_payment(place->bank, "r-1", NOW_MS, &out), BANK_DONE);
     assert_string_equal(out.state, "closed");
     assert_int_equal(
-        bank_pay(place->bank, span_from_string(one.id), BANK_PAY, NOW_MS, &out), BANK_REFUSED);
+        bank_pay(place->bank, span_from_string(one.id), BANK_PAY, "", NOW_MS, &out), BANK_REFUSED);
     assert_string_equal(paid(place, "r-2", BANK_DECLINE).state, "closed");
     paid(place, "r-3", BANK_PAY);
     assert_int_equal(bank_close_payment(place->bank, "r-3", NOW_MS, &out), BANK_DONE);
@@ -203,7 +204,8 @@ static void nothing_can_be_paid_and_given_back_too(void **state)
     struct sandbox_message free = asked("r-1"), out;
     free.amount = 0;
     assert_int_equal(bank_create(place->bank, &free, &out), BANK_DONE);
-    assert_int_equal(bank_pay(place->bank, span_from_string(out.id), BANK_PAY, NOW_MS, &out), BANK_DONE);
+    assert_int_equal(
+        bank_pay(place->bank, span_from_string(out.id), BANK_PAY, "", NOW_MS, &out), BANK_DONE);
     assert_int_equal(bank_refund(place->bank, "r-1", "", 0, &out), BANK_REFUSED);
     assert_int_equal(bank_refund(place->bank, "r-1", "k", 0, &out), BANK_DONE);
     assert_string_equal(out.state, "refunded");

@@ -169,7 +169,7 @@ static void queries_closes_and_refunds_name_the_session_or_the_intent(void **sta
     assert_true(ask(worker, PROVIDER_QUERY, "cs_1"));
     assert_string_equal(worker->call.method, "GET");
     assert_string_equal(worker->call.url,
-        "https://api.stripe.com/v1/checkout/sessions/cs_1?expand[]=payment_intent");
+        "https://api.stripe.com/v1/checkout/sessions/cs_1?expand[]=payment_intent.latest_charge");
     assert_true(ask(worker, PROVIDER_CLOSE, "cs_1 pi_2"));
     assert_string_equal(worker->call.url, "https://api.stripe.com/v1/checkout/sessions/cs_1/expire");
     assert_true(ask(worker, PROVIDER_REFUND, "cs_1 pi_2"));
