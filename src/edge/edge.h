@@ -133,7 +133,7 @@ struct edge_config {
     struct caller_counts *callers; /* connections by address; NULL: any number */
     /* TLS: hands over the connections whose handshake is done; alive until the edge has ended. NULL: none. */
     struct handshakes *handshakes;
-    struct span secure_header; /* what each answer over TLS says besides: a header line with its end, or none */
+    struct span secure_header; /* a header line, with its end, of each answer over TLS; or none */
 };
 
 MUST_CHECK enum status edge_open(

@@ -29,13 +29,24 @@ enum {
 #define EVENT_LISTENER UINT64_MAX
 #define EVENT_WAKE (UINT64_MAX - 1)
 
-#define RESULT(result) \
-    METRIC_ROW(METRIC_COUNTER, "stampede_tls_handshakes_total", "result=\"" result "\"", \
-        "TLS handshakes: done, done with a ticket, failed, too late, refused by a limit.")
-enum result { DONE, RESUMED, FAILED, LATE, REFUSED, RESULTS };
-static struct metric result_metrics[RESULTS] = {
-    [DONE] = RESULT("done"), [RESUMED] = RESULT("resumed"), [FAILED] = RESULT("failed"), [LATE] = RESULT("late"), [REFUSED] = RESULT("refused")
+/* A row each: name; label. */
+#define RESULT_LIST(X) \
+    X(DONE, "done") \
+    X(RESUMED, "resumed") \
+    X(FAILED, "failed") \
+    X(LATE, "late") \
+    X(REFUSED, "refused")
+enum result {
+#define RESULT(result, label) result,
+    RESULT_LIST(RESULT)
+#undef RESULT
+        RESULTS,
 };
+#define RESULT(result, label) \
+    [result] = METRIC_ROW(METRIC_COUNTER, "stampede_tls_handshakes_total", "result=\"" label "\"", \
+        "TLS handshakes: done, done with a ticket, failed, too late, refused by a limit."),
+static struct metric result_metrics[RESULTS] = { RESULT_LIST(RESULT) };
+#undef RESULT
 METRIC_TABLE(result_metrics);
 
 struct handshake {

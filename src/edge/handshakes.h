@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edge/handshakes.h: the TLS listener of one edge, on a thread of its own that lets those that sell go first. A
- * handshake costs up to a thousand times what a request does; here it delays no buyer. The thread accepts, reads
- * the PROXY protocol header where a trusted peer must send one, does the handshake, and hands the finished
- * connection to its edge through a ring.
+/* edge/handshakes.h: the TLS listener of one edge, on a thread of its own that lets those that sell go
+ * first. A handshake costs up to a thousand times what a request does; here it delays no buyer. The
+ * thread accepts, reads the PROXY protocol header where a trusted peer must send one, does the
+ * handshake, and hands the finished connection to its edge through a ring.
  *
- * Bounds: HANDSHAKES_MAX at a time, and when there are more the oldest gives way, since an honest one takes
- * moments; for each address a number at a time and a number a second; for each a deadline. Trusted proxies are not
- * limited, but those whom they name are.
- * Thread: open and close any, before and after the thread; handshakes_take the edge's. Memory: at open; OpenSSL's
- * own for each handshake. */
+ * Bounds: HANDSHAKES_MAX at a time, and when there are more the oldest gives way, since an honest one
+ * takes moments; for each address a number at a time and a number a second; for each a deadline.
+ * Trusted proxies are not limited, but those whom they name are.
+ * Thread: open and close any, before and after the thread; handshakes_take the edge's. Memory: at
+ * open; OpenSSL's own for each handshake. */
 #ifndef STAMPEDE_EDGE_HANDSHAKES_H
 #define STAMPEDE_EDGE_HANDSHAKES_H
 

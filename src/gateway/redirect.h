@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gateway/redirect.h: with tls.redirect, a request that came without TLS is sent to the same address with it: 308,
- * so that its method and body stay. Left alone are the probes (/livez, /readyz, /metrics), what a trusted proxy
- * sends, which may have taken TLS off, and requests that name this machine itself (127.0.0.1, ::1, localhost): the
- * commands of operators, for which no certificate could be right.
+/* gateway/redirect.h: with tls.redirect, a request that came without TLS is sent to the same address
+ * with it: 308, so that its method and body stay. Left alone are the probes (/livez, /readyz,
+ * /metrics), what a trusted proxy sends, which may have taken TLS off, and requests that name this
+ * machine itself (127.0.0.1, ::1, localhost): the commands of operators, for which no certificate
+ * could be right.
  * Thread: the edge's. */
 #ifndef STAMPEDE_GATEWAY_REDIRECT_H
 #define STAMPEDE_GATEWAY_REDIRECT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server/tls_service.h: TLS of all edges: the certificates, the limits of handshakes, and a thread for each edge
- * that does them (edge/handshakes.h). Without tls.certificates nothing of it exists, and every call does nothing.
+/* server/tls_service.h: TLS of all edges: the certificates, the limits of handshakes, and a thread for
+ * each edge that does them (edge/handshakes.h). Without tls.certificates nothing of it exists, and
+ * every call does nothing.
  * Thread: main. */
 #ifndef STAMPEDE_SERVER_TLS_SERVICE_H
 #define STAMPEDE_SERVER_TLS_SERVICE_H

@@ -62,7 +62,7 @@ static struct certificate_set *set_load(
         return NULL;
     }
     atomic_store(&set->users, 1);
-    certificate_marks_read(marks, set->files, count); /* before: a change meanwhile is seen at the next look */
+    certificate_marks_read(marks, set->files, count); /* before: a later change is seen at the next look */
     for (; set->count < count; set->count++) {
         struct certificate *certificate = &set->list[set->count];
         if (certificate_load(certificate, &set->files[set->count], tickets, error, CERTIFICATE_ERROR)
