@@ -2,11 +2,11 @@
 /* A load client that speaks TLS: requests on connections that are kept, or handshakes and nothing else.
  *
  * usage: tls_load PORT CONNECTIONS SECONDS RATE [PATH]
- *   RATE 0: each connection sends its next request when it has its answer. RATE n: n requests a second on all
- *   connections together; a latency counts from the moment at which the request was due.
+ *   RATE 0: each connection sends its next request when it has its answer. RATE n: n requests a second on
+ *   all connections together; a latency counts from the moment at which the request was due.
  *        tls_load PORT CONNECTIONS SECONDS handshakes
- *   Each connection does a whole handshake, closes and begins anew; it comes from one of 200 loopback addresses.
- * Prints {"done":…,"failed":…,"p50_us":…,"p99_us":…}. A failure is an answer that is not 200 or does not come. */
+ *   Each connection does a whole handshake, closes and begins anew, from one of 200 loopback addresses.
+ * Prints {"done":…,"failed":…,"p50_us":…,"p99_us":…}. A failure is an answer that is not 200, or none. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -237,15 +237,22 @@ static int sample_compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static int number(const char *text)
+{
+    return (int)strtol(text, NULL, 10);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 5 || (load.connections = atoi(argv[2])) < 1 || load.connections > CONNECTIONS_MAX) {
+    if (argc > 2)
+        load.connections = number(argv[2]);
+    if (argc < 5 || load.connections < 1 || load.connections > CONNECTIONS_MAX) {
         fprintf(stderr, "usage: tls_load PORT CONNECTIONS SECONDS RATE|handshakes [PATH]\n");
         return 2;
     }
-    load.port = atoi(argv[1]);
+    load.port = number(argv[1]);
     load.handshakes_only = strcmp(argv[4], "handshakes") == 0;
-    const int rate = load.handshakes_only ? 0 : atoi(argv[4]);
+    const int rate = load.handshakes_only ? 0 : number(argv[4]);
     load.interval_ns = rate > 0 ? 1000000000u / (uint64_t)rate : 0;
     load.request_bytes = snprintf(load.request, sizeof load.request,
         "GET %s HTTP/1.1\r\nHost: a.example\r\n\r\n", argc > 5 ? argv[5] : "/livez");
@@ -257,7 +264,7 @@ int main(int argc, char **argv)
         return 1;
     SSL_CTX_set_session_cache_mode(load.context, SSL_SESS_CACHE_OFF);
     load.next_ns = now_ns();
-    load.end_ns = load.next_ns + (uint64_t)(atof(argv[3]) * 1e9);
+    load.end_ns = load.next_ns + (uint64_t)(strtod(argv[3], NULL) * 1e9);
     for (int i = 0; i < load.connections; i++)
         client_open(&load.clients[i]);
     run();

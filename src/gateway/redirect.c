@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/redirect.h"
 
+#include "config/config.h"
 #include "edge/http_reply.h"
 #include "gateway/routes_state.h"
 
@@ -27,19 +28,20 @@ static bool is_host(struct span name)
     return name.size > 0;
 }
 
-static bool is_this_machine(struct span name)
+static bool is_this_machine(struct span name, const char *own)
 {
-    return span_equal_ignoring_case(name, SPAN("localhost")) || span_equal(name, SPAN("[::1]"))
-        || span_starts_with(name, SPAN("127."));
+    const struct span bare = span_trim(name, SPAN("[]"));
+    return span_equal_ignoring_case(name, SPAN("localhost")) || span_equal(bare, SPAN("::1"))
+        || span_starts_with(name, SPAN("127.")) || span_equal(bare, span_from_string(own));
 }
 
-bool redirect_applies(const struct http_request *request)
+bool redirect_applies(const struct http_request *request, const char *own)
 {
     const struct span path = request->path, name = host_name(request->host);
     if (span_equal(path, SPAN("/livez")) || span_equal(path, SPAN("/readyz"))
         || span_equal(path, SPAN("/metrics")))
         return false;
-    return path.size > 0 && path.data[0] == '/' && is_host(name) && !is_this_machine(name);
+    return path.size > 0 && path.data[0] == '/' && is_host(name) && !is_this_machine(name, own);
 }
 
 void redirect_write(const struct http_request *request, uint16_t port, bool closing, struct text *out)
@@ -65,7 +67,7 @@ void redirect_write(const struct http_request *request, uint16_t port, bool clos
 static bool is_left_alone(const struct routes *routes, const struct http_request *request)
 {
     return edge_is_secure(routes->edge) || edge_is_forwarded(routes->edge, request)
-        || !redirect_applies(request);
+        || !redirect_applies(request, routes->shared.config->address);
 }
 
 static enum edge_verdict redirect_request(void *self, const struct http_request *request,

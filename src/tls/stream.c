@@ -15,7 +15,7 @@ enum {
     RECORD_BYTES = SSL3_RT_MAX_PLAIN_LENGTH,
     /* Receives in one call that bring no byte for us: a peer that goes on with alerts, tickets and key
      * updates is cut. */
-    EMPTY_RECEIVES_MAX = 8,
+    EMPTY_RECEIVES_MAX = 4,
 };
 
 struct tls_stream {

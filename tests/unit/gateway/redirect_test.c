@@ -15,7 +15,7 @@ static struct http_request request(const char *host, const char *path, const cha
 static bool applies(const char *host, const char *path)
 {
     const struct http_request asked = request(host, path, NULL);
-    return redirect_applies(&asked);
+    return redirect_applies(&asked, "192.0.2.5");
 }
 
 static void probes_this_machine_and_what_names_no_host_are_left_alone(void **state)
@@ -30,6 +30,8 @@ static void probes_this_machine_and_what_names_no_host_are_left_alone(void **sta
     assert_false(applies("127.0.0.1:8080", "/"));
     assert_false(applies("localhost", "/"));
     assert_false(applies("[::1]:8080", "/"));
+    assert_false(applies("192.0.2.5:80", "/"));
+    assert_true(applies("192.0.2.50:80", "/"));
     assert_false(applies(NULL, "/"));
     assert_false(applies(":80", "/"));
     assert_false(applies("shop.example/@evil", "/"));
