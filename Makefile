@@ -37,7 +37,7 @@ SUBMAKE = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS) -Oline)
 
 # ---- flags -------------------------------------------------------------------------------------------
 
-LIBRARIES := libcrypto gdlib sqlite3 jansson inih libcurl libsystemd libpq libmariadb rdkafka zlib
+LIBRARIES := openssl gdlib sqlite3 jansson inih libcurl libsystemd libpq libmariadb rdkafka zlib
 LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay -lhiredis -lm # no .pc file, or one with flags that nobody needs
 CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)

@@ -87,6 +87,13 @@ struct config {
     /* [proxy] */
     char proxy_protocol[CONFIG_TEXT]; /* off or on */
     char proxy_trusted[CONFIG_LIST];  /* blocks of addresses, separated by commas */
+    /* [tls] */
+    char tls_certificates[CONFIG_LIST]; /* pairs of files (tls/certificate_list.h); empty: no TLS */
+    char tls_address[CONFIG_TEXT];      /* empty: server.address */
+    uint64_t tls_port;
+    bool tls_redirect;   /* what comes without TLS is sent there */
+    uint64_t tls_hsts_s; /* how long browsers remember to come with TLS only; 0: they are not told */
+    uint64_t tls_handshake_ms, tls_handshakes_per_address, tls_handshakes_per_s;
     /* [cluster] */
     char cluster_role[CONFIG_TEXT]; /* all, gateway or worker */
     char cluster_secret_file[CONFIG_TEXT];

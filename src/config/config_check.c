@@ -11,6 +11,7 @@
 #include "outgoing/mail.h"
 #include "outgoing/verdict.h"
 #include "policy/allocation.h"
+#include "tls/certificate_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -379,6 +380,24 @@ static const char *proxy_wrong(const struct config *config)
         : NULL;
 }
 
+static const char *tls_wrong(const struct config *config)
+{
+    struct certificate_files files[CERTIFICATES_MAX];
+    uint32_t count;
+    if (config->tls_certificates[0] == 0)
+        return config->tls_redirect
+            ? "tls.redirect = yes needs tls.certificates: without them there is no TLS"
+            : NULL;
+    if (certificate_list_parse(span_from_string(config->tls_certificates), files, &count) != STATUS_OK)
+        return "tls.certificates must be up to 16 pairs of files, certificate:key, separated by "
+               "commas";
+    const bool same_address =
+        config->tls_address[0] == 0 || strcmp(config->tls_address, config->address) == 0;
+    return config->tls_port != 0 && config->tls_port == config->port && same_address
+        ? "tls.port must differ from server.port: that one is for connections without TLS"
+        : NULL;
+}
+
 static const char *pictures_wrong(const struct config *config)
 {
     return image_origins_wrong(config->image_origins);
@@ -389,7 +408,8 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
     static const char *(*const rules[])(const struct config *) = { data_wrong, log_level_wrong,
         log_format_wrong, refund_wrong, store_wrong, cluster_wrong, session_wrong, mail_wrong,
         webhook_wrong, alarms_wrong, trace_wrong, public_url_wrong, test_mode_wrong, proxy_wrong,
-        watch_wrong, pictures_wrong, login_url_wrong, export_wrong, outside_wrong, channels_wrong };
+        tls_wrong, watch_wrong, pictures_wrong, login_url_wrong, export_wrong, outside_wrong,
+        channels_wrong };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
         if (wrong == NULL)

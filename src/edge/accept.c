@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "edge/client.h"
 #include "edge/evict.h"
+#include "edge/handshakes.h"
 #include "edge/sending.h"
 #include "edge/serve.h"
 
@@ -20,8 +21,7 @@ enum {
     ACCEPT_PAUSE_MS = 100, /* after the system had no descriptor left */
 };
 
-/* Who connected. A Unix socket's peer is this machine. */
-static struct address peer_of(const struct sockaddr_storage *from)
+struct address accept_peer(const struct sockaddr_storage *from)
 {
     const struct sockaddr_in *v4 = (const void *)from;
     const struct sockaddr_in6 *v6 = (const void *)from;
@@ -39,20 +39,29 @@ static void turn_away(struct edge *edge, struct connection *connection, int stat
 {
     edge->counts.turned_away++;
     edge->handler.refuse(edge->handler.self, status, why, &edge->out);
-    (void)socket_send(connection->fd, edge->out.data, edge->out.size);
+    if (connection->secure)
+        (void)secure_send(edge, connection, text_span(&edge->out), SPAN_NONE);
+    else
+        (void)socket_send(connection->fd, edge->out.data, edge->out.size);
     edge->out.size = 0;
     serve_close(edge, connection);
 }
 
-static void admit(struct edge *edge, int fd, const struct address *peer)
+/* `arrival`: of a connection over TLS; NULL: of any other. */
+static void admit(
+    struct edge *edge, int fd, const struct address *peer, const struct secure_arrival *arrival)
 {
     bool too_many = edge->table.open >= edge->config.connections_max && !evict_for_place(edge);
     struct connection *connection = connection_open(&edge->table, fd);
     if (connection == NULL) {
+        if (arrival != NULL)
+            tls_stream_close(arrival->stream);
         close(fd);
         edge->counts.turned_away++;
         return;
     }
+    if (arrival != NULL)
+        secure_begin(edge, connection, arrival->stream);
     edge->counts.accepted++;
     uint64_t data = (uint64_t)connection->generation << 32 | connection->index;
     if (!edge_watch(edge, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, data)) {
@@ -60,7 +69,9 @@ static void admit(struct edge *edge, int fd, const struct address *peer)
         return;
     }
     edge->table.deadlines[connection->index] = edge_deadline(edge, edge->config.idle_timeout_ms);
-    if (!client_accepted(edge, connection, peer)) {
+    const bool let_in = arrival != NULL ? client_arrived(edge, connection, peer, arrival->anonymous)
+                                        : client_accepted(edge, connection, peer);
+    if (!let_in) {
         turn_away(edge, connection, 429, CLIENT_TOO_MANY);
         return;
     }
@@ -68,7 +79,16 @@ static void admit(struct edge *edge, int fd, const struct address *peer)
         edge->counts.turned_away++;
         serve_refuse(edge, connection, 503, "There are too many connections. Try again shortly.");
         serve(edge, connection);
+    } else if (arrival != NULL) {
+        serve(edge, connection); /* its first request may have come with the end of the handshake */
     }
+}
+
+void accept_secure(struct edge *edge)
+{
+    struct secure_arrival arrival;
+    while (handshakes_take(edge->config.handshakes, &arrival))
+        admit(edge, arrival.fd, &arrival.client, &arrival);
 }
 
 void accept_some(struct edge *edge)
@@ -79,8 +99,8 @@ void accept_some(struct edge *edge)
         int fd =
             accept4(edge->listen_fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            const struct address peer = peer_of(&from);
-            admit(edge, fd, &peer);
+            const struct address peer = accept_peer(&from);
+            admit(edge, fd, &peer, NULL);
             continue;
         }
         if (errno == EAGAIN)

@@ -6,8 +6,14 @@
 
 #include "edge/edge_state.h"
 
+struct sockaddr_storage;
+/* Who connected. A Unix socket's peer is this machine. Thread: any. */
+struct address accept_peer(const struct sockaddr_storage *from);
+
 /* As many as one turn may have. When the system has no descriptor left and no connection is idle, the
  * listener leaves the epoll set until edge->listen_again. */
 void accept_some(struct edge *edge);
+/* Those whose TLS handshake is done (edge/handshakes.h). */
+void accept_secure(struct edge *edge);
 
 #endif

@@ -17,6 +17,15 @@ static bool client_known(struct edge *edge, struct connection *connection, const
     return answer != CALLER_TOO_MANY;
 }
 
+bool client_arrived(
+    struct edge *edge, struct connection *connection, const struct address *client, bool anonymous)
+{
+    const bool let_in = client_known(edge, connection, client);
+    /* A balancer that names nobody wrote no X-Forwarded-For either: anybody may have. */
+    connection->forwarded = connection->forwarded && !anonymous;
+    return let_in;
+}
+
 bool client_accepted(struct edge *edge, struct connection *connection, const struct address *peer)
 {
     const struct trusted *trusted = edge->config.trusted;
@@ -50,11 +59,8 @@ bool client_told(struct edge *edge, struct connection *connection, struct span b
     connection->phase = PHASE_NONE;
     const bool named = !address_equal(&told, &nobody);
     const struct address client = named ? told : connection->client;
-    if (client_known(edge, connection, &client)) {
-        /* A balancer that names nobody wrote no X-Forwarded-For either: anybody may have. */
-        connection->forwarded = connection->forwarded && named;
+    if (client_arrived(edge, connection, &client, !named))
         return true;
-    }
     edge->counts.turned_away++;
     serve_refuse(edge, connection, 429, CLIENT_TOO_MANY);
     *done = bytes.size;

@@ -16,6 +16,10 @@
 /* A new connection. False: its address has too many, and this one is not counted. */
 MUST_CHECK bool client_accepted(
     struct edge *edge, struct connection *connection, const struct address *peer);
+/* A new connection whose client is known already. `anonymous`: a balancer carries it on and did not say for
+ * whom. False: as above. */
+MUST_CHECK bool client_arrived(
+    struct edge *edge, struct connection *connection, const struct address *client, bool anonymous);
 /* The first bytes of a trusted peer that must say for whom it speaks (PHASE_PROXY). False: they are
  * not all there, or were refused. *done: how many of them are done with. */
 MUST_CHECK bool client_told(

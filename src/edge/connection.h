@@ -48,7 +48,7 @@ enum connection_phase {
     PHASE_PROXY,     /* a trusted peer that has not said yet for whom it speaks */
 };
 
-typedef uint16_t connection_flag; /* 0 or 1. Not bool: so the compiler can test several at once */
+typedef uint32_t connection_flag; /* 0 or 1. Not bool: so the compiler can test several at once */
 
 struct connection {
     int fd; /* -1: the slot is free */
@@ -86,6 +86,7 @@ struct connection {
     connection_flag refuse_head : 1; /* the refused request was HEAD: no body */
     connection_flag favoured : 1; /* its unfinished request may use the buffers that are kept back */
     connection_flag counted : 2;  /* enum caller_answer; 0: not counted */
+    connection_flag secure : 1;   /* TLS: its stream is in edge.streams (edge/secure.h) */
     struct address client;        /* the peer, or whom it speaks for by the PROXY protocol */
     struct buffer queue; /* EDGE_OVERLAP_MAX replies by sequence; none: `single` is the only one */
     struct reply single;
@@ -121,12 +122,12 @@ static inline uint32_t connection_owes(const struct connection *connection)
 {
     return connection->sequence_next - connection->sequence_done;
 }
-/* Nothing is kept, half done or about to end; what it owes is another question. */
+/* Nothing is kept, half done or about to end, and no TLS; what it owes is another question. */
 static inline bool connection_is_calm(const struct connection *connection)
 {
     return connection->phase == PHASE_NONE && connection->hung_up == 0 && connection->ended == 0
         && connection->finishing == 0 && connection->lingering == 0 && connection->failed == 0
-        && connection->refuse_status == 0 && connection->in.data == NULL
+        && connection->secure == 0 && connection->refuse_status == 0 && connection->in.data == NULL
         && connection->out.data == NULL && connection->body.size == 0;
 }
 /* Whether one more request may start; takes a queue if it needs one. */

@@ -11,6 +11,7 @@
 #include "edge/accept.h"
 #include "edge/edge_state.h"
 #include "edge/evict.h"
+#include "edge/handshakes.h"
 #include "edge/http_date.h"
 #include "edge/listener.h"
 #include "edge/quick.h"
@@ -117,9 +118,10 @@ static enum status memory_open(struct edge *edge)
     const uint32_t count[BUFFER_CLASSES] = { slots, share_of(slots, MEDIUM_SHARE),
         share_of(slots, LARGE_SHARE), HUGE_COUNT };
     size_t list_bytes = sizeof(uint32_t) * (size_t)slots + 64;
+    size_t stream_bytes = edge->config.handshakes == NULL ? 0 : sizeof *edge->streams * slots + 64;
     enum status status = arena_open(&edge->arena,
         connections_arena_bytes(slots) + buffers_arena_bytes(bytes, count) + 2 * list_bytes
-            + EDGE_IN_BYTES + EDGE_OUT_BYTES + 4096);
+            + stream_bytes + EDGE_IN_BYTES + EDGE_OUT_BYTES + 4096);
     if (status != STATUS_OK)
         return status;
     buffers_create(&edge->buffers, &edge->arena, bytes, count);
@@ -127,6 +129,8 @@ static enum status memory_open(struct edge *edge)
     edge->dirty = arena_take(&edge->arena, slots, sizeof(uint32_t));
     edge->dirty_spare = arena_take(&edge->arena, slots, sizeof(uint32_t));
     edge->in = arena_take(&edge->arena, 1, EDGE_IN_BYTES);
+    if (stream_bytes > 0)
+        edge->streams = arena_take(&edge->arena, slots, sizeof *edge->streams);
     edge->out = text_in(arena_take(&edge->arena, 1, EDGE_OUT_BYTES), EDGE_OUT_BYTES);
     return STATUS_OK;
 }
@@ -159,6 +163,8 @@ static enum status sockets_open(struct edge *edge)
     enum status status = wake_open(&edge->wake);
     if (status != STATUS_OK)
         return status;
+    if (edge->config.handshakes != NULL)
+        handshakes_lead_to(edge->config.handshakes, &edge->wake);
     return edge_watch(edge, edge->wake.fd, EPOLLIN, EVENT_WAKE) ? STATUS_OK : STATUS_IO;
 }
 
@@ -245,6 +251,8 @@ static void event_handle(struct edge *edge, const struct epoll_event *event)
     uint64_t data = event->data.u64;
     if (data == EVENT_WAKE) {
         wake_clear(&edge->wake);
+        if (edge->config.handshakes != NULL)
+            accept_secure(edge);
         return;
     }
     if (data == EVENT_LISTENER) {
@@ -305,6 +313,8 @@ static void drain_start(struct edge *edge)
     edge->draining = true;
     edge->drain_until_ms = edge->now_ms + atomic_load(&edge->drain_ms);
     accept_some(edge); /* already connected from the client's point of view */
+    if (edge->config.handshakes != NULL)
+        accept_secure(edge);
     listener_close(edge);
     for (uint32_t i = 0; i < edge->table.fresh; i++) {
         if (edge->table.slots[i].fd >= 0)
@@ -390,6 +400,11 @@ static struct connection *waiting_find(struct edge *edge, uint64_t token, struct
         edge->handler.timed(
             edge->handler.self, (*reply)->timed, (clock_boot_ns() - (*reply)->since_ns) / 1000);
     return connection;
+}
+
+bool edge_is_secure(const struct edge *edge)
+{
+    return edge->serving != NULL && edge->serving->secure;
 }
 
 bool edge_is_forwarded(const struct edge *edge, const struct http_request *request)

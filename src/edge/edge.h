@@ -42,6 +42,7 @@
 struct edge;
 struct trusted;
 struct caller_counts;
+struct handshakes;
 
 struct edge_answer { /* 32 bytes, opaque to the edge */
     uint8_t kind;
@@ -130,6 +131,9 @@ struct edge_config {
     /* Both shared by all edges, and alive as long as they are. */
     const struct trusted *trusted; /* proxies that may say who the client is; NULL: none */
     struct caller_counts *callers; /* connections by address; NULL: any number */
+    /* TLS: hands over the connections whose handshake is done; alive until the edge has ended. NULL: none. */
+    struct handshakes *handshakes;
+    struct span secure_header; /* a header line, with its end, of each answer over TLS; or none */
 };
 
 MUST_CHECK enum status edge_open(
@@ -162,6 +166,8 @@ static inline uint32_t edge_socket_slot(uint64_t socket) /* below connections_ma
 }
 bool edge_socket_send(struct edge *edge, uint64_t socket, struct span frame); /* false: not taken */
 void edge_socket_close(struct edge *edge, uint64_t socket, int code, const char *reason);
+/* Whether the request that is being handled came over TLS of our own. */
+bool edge_is_secure(const struct edge *edge);
 /* Whether the request that is being handled came by a trusted proxy. */
 bool edge_is_forwarded(const struct edge *edge, const struct http_request *request);
 uint64_t edge_now_ms(const struct edge *edge);  /* server time at the start of this turn */

@@ -17,6 +17,7 @@ enum {
     EDGE_SEND_PIECE = 32 * 1024,  /* of a long answer; then the others */
 };
 
+struct tls_stream;
 struct websocket_parser;
 struct edge_counts { /* since the last publication to the metrics */
     uint64_t accepted, closed, turned_away, requests, refused, timed_out;
@@ -41,6 +42,7 @@ struct edge {
     struct edge_counts counts;
     struct address client;              /* of the request being handled, if it was forwarded */
     struct websocket_parser *websocket; /* of all of them: each frame is parsed when it is whole */
+    struct tls_stream **streams; /* by slot, for those that are secure; NULL: there is no TLS */
     struct thread_owner owner;
 
     int epoll_fd;

@@ -15,6 +15,8 @@ enum {
 
 void linger_start(struct edge *edge, struct connection *connection)
 {
+    if (connection->secure)
+        secure_end(edge, connection);
     shutdown(connection->fd, SHUT_WR);
     connection->lingering = true;
     buffer_give(&edge->buffers, &connection->in);

@@ -20,6 +20,8 @@ static void render_refusal(struct edge *edge, struct connection *connection, int
     invariant(!edge->out.overflow);
     if (connection->refuse_head)
         http_reply_cut_body(&edge->out, from);
+    if (connection->secure)
+        secure_mark(edge, from);
     edge->counts.refused++;
     connection->refuse_status = 0;
     connection->finishing = true;
@@ -33,6 +35,8 @@ void replies_check(struct edge *edge, struct connection *connection, size_t from
         edge->out.size = from;
         edge->body = SPAN_NONE;
         render_refusal(edge, connection, 500, "the answer is too long");
+    } else if (connection->secure) {
+        secure_mark(edge, from);
     }
     if (__builtin_expect(head_only, 0)) {
         http_reply_cut_body(&edge->out, from);

@@ -6,12 +6,15 @@
 
 /* What the socket took, 0 if it takes nothing now; a broken one is marked. Of the second part a
  * piece is offered: the next one when all others had their turn. */
-static size_t send_parts(struct connection *connection, struct span first, struct span second)
+static size_t send_parts(
+    struct edge *edge, struct connection *connection, struct span first, struct span second)
 {
     ssize_t sent;
     if (second.size > EDGE_SEND_PIECE)
         second.size = EDGE_SEND_PIECE;
-    if (second.size == 0) {
+    if (__builtin_expect(connection->secure, 0)) {
+        sent = secure_send(edge, connection, first, second);
+    } else if (second.size == 0) {
         sent = socket_send(connection->fd, first.data, first.size);
     } else {
         struct iovec parts[2];
@@ -60,7 +63,7 @@ void sending_keep(struct edge *edge, struct connection *connection, struct span 
 void sending_start(struct edge *edge, struct connection *connection, struct span first, struct span second)
 {
     invariant(!sending_pending(connection));
-    sending_keep(edge, connection, first, second, send_parts(connection, first, second));
+    sending_keep(edge, connection, first, second, send_parts(edge, connection, first, second));
 }
 
 void sending_continue(struct edge *edge, struct connection *connection)
@@ -69,7 +72,7 @@ void sending_continue(struct edge *edge, struct connection *connection)
     if (connection->out.data != NULL)
         first = span_of(
             connection->out.data + connection->out_at, connection->out.size - connection->out_at);
-    size_t sent = send_parts(connection, first, connection->body);
+    size_t sent = send_parts(edge, connection, first, connection->body);
     if (sent >= first.size) {
         buffer_give(&edge->buffers, &connection->out);
         connection->body = span_from(connection->body, sent - first.size);

@@ -7,45 +7,17 @@
 #ifndef STAMPEDE_EDGE_SENDING_H
 #define STAMPEDE_EDGE_SENDING_H
 
+#include "base/socket_call.h"
 #include "edge/edge_state.h"
+#include "edge/secure.h"
 
-#include <errno.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* As recv and send, but without being cancellation points: those cost more than all the rest of
- * a call here. */
-#ifdef __x86_64__
-static inline ssize_t socket_call(long number, int fd, uintptr_t data, size_t size, long flags)
+/* What the connection says next, from its socket or out of its TLS. As recv. */
+static inline ssize_t connection_receive(
+    struct edge *edge, struct connection *connection, void *data, size_t size)
 {
-    register long fourth __asm__("r10") = flags, fifth __asm__("r8") = 0, sixth __asm__("r9") = 0;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "0"(number), "D"((long)fd), "S"(data), "d"(size), "r"(fourth), "r"(fifth), "r"(sixth)
-                     : "rcx", "r11", "memory");
-    if (__builtin_expect(result < 0, 0)) {
-        errno = (int)-result;
-        return -1;
-    }
-    return result;
-}
-#else
-static inline ssize_t socket_call(long number, int fd, uintptr_t data, size_t size, long flags)
-{
-    return syscall(number, fd, data, size, flags, NULL, 0);
-}
-#endif
-
-static inline ssize_t socket_receive(int fd, void *data, size_t size)
-{
-    return socket_call(SYS_recvfrom, fd, (uintptr_t)data, size, 0);
-}
-
-static inline ssize_t socket_send(int fd, const void *data, size_t size)
-{
-    return socket_call(SYS_sendto, fd, (uintptr_t)data, size, MSG_NOSIGNAL);
+    if (__builtin_expect(connection->secure, 0))
+        return secure_receive(edge, connection, data, size);
+    return socket_receive(connection->fd, data, size);
 }
 
 static inline bool sending_pending(const struct connection *connection)

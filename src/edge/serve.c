@@ -40,6 +40,8 @@ void serve_close(struct edge *edge, struct connection *connection)
     if (connection->phase == PHASE_WEBSOCKET)
         websocket_ended(edge, connection);
     client_left(edge, connection);
+    if (__builtin_expect(connection->secure, 0))
+        secure_close(edge, connection);
     close(connection->fd); /* takes it out of the epoll set */
     connection_close(&edge->table, connection);
     edge->counts.closed++;
@@ -56,7 +58,10 @@ void serve_send_now(struct edge *edge, struct connection *connection, struct spa
 {
     connection_paid(&edge->table, connection);
     connection->blocked = false;
-    sending_start(edge, connection, response, SPAN_NONE);
+    if (__builtin_expect(connection->secure, 0))
+        secure_answer(edge, connection, response);
+    else
+        sending_start(edge, connection, response, SPAN_NONE);
     serve_mark_dirty(edge, connection);
 }
 
@@ -91,7 +96,7 @@ bool serve_answer_now(struct edge *edge, struct connection *connection, enum edg
         websocket_start(edge, connection);
         return false;
     }
-    if (__builtin_expect(edge->out.overflow || head_only, 0))
+    if (__builtin_expect(edge->out.overflow || head_only || connection->secure, 0))
         replies_check(edge, connection, from, head_only);
     return true;
 }
@@ -300,7 +305,7 @@ static void receive(struct edge *edge, struct connection *connection)
     }
     char *data = own ? in->data : edge->in;
     size_t room = own ? buffer_capacity(&edge->buffers, in) - have : EDGE_IN_BYTES;
-    received(edge, connection, data, room, socket_receive(connection->fd, data + have, room));
+    received(edge, connection, data, room, connection_receive(edge, connection, data + have, room));
 }
 
 /* ---- the whole ---- */

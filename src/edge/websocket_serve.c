@@ -227,7 +227,7 @@ static void receive(struct edge *edge, struct connection *connection)
     if (have > 0)
         memcpy(edge->in, connection->in.data, have);
     const size_t room = EDGE_IN_BYTES - have;
-    const ssize_t got = socket_receive(connection->fd, edge->in + have, room);
+    const ssize_t got = connection_receive(edge, connection, edge->in + have, room);
     if (got <= 0) {
         connection->readable = got < 0 && errno == EINTR;
         connection->ended |= got == 0;

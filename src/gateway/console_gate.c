@@ -174,7 +174,8 @@ static enum edge_verdict sign_in(struct exchange *exchange)
     struct text head = text_in(lines, sizeof lines), body = text_in(bytes, sizeof bytes);
     bool secure;
     const struct console_sign_in sign_in = { .replaced = console_cookie(exchange->request, &secure),
-        .secure = span_starts_with(exchange->request->origin, SPAN("https://")) };
+        .secure = edge_is_secure(exchange->routes->edge)
+            || span_starts_with(exchange->request->origin, SPAN("https://")) };
     struct span credentials;
     if (console_password_shown(exchange->request, &credentials))
         return console_password_sign_in(exchange, credentials, &sign_in);

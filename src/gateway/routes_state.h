@@ -27,6 +27,8 @@ struct routes {
     struct routes_shared shared;
     uint32_t index;
     bool test_mode; /* config/test_mode.h */
+    struct edge_handler redirected; /* what gateway/redirect.h stands before, if it does */
+    uint16_t tls_port;
     struct edge *edge;
     struct inventory_port *port;
     struct funnel_keys keys;

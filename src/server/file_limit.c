@@ -21,7 +21,7 @@ uint32_t file_limit_connections(uint64_t files, uint32_t edges, uint32_t wanted)
     return fit < FILE_LIMIT_CONNECTIONS_MIN ? FILE_LIMIT_CONNECTIONS_MIN : (uint32_t)fit;
 }
 
-uint32_t file_limit_raise(uint32_t edges, uint32_t wanted)
+uint32_t file_limit_raise(uint32_t edges, uint32_t wanted, uint32_t handshakes)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -29,7 +29,10 @@ uint32_t file_limit_raise(uint32_t edges, uint32_t wanted)
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         log_warn("server", "the limit of open files can't be raised");
-    const uint32_t fit = file_limit_connections(limit.rlim_cur, edges, wanted);
+    /* Handshakes give way when there are few descriptors: the oldest of them is closed. */
+    const uint64_t beside = (uint64_t)edges * handshakes;
+    const uint64_t files = beside < limit.rlim_cur / 2 ? limit.rlim_cur - beside : limit.rlim_cur;
+    const uint32_t fit = file_limit_connections(files, edges, wanted);
     if (fit < wanted)
         log_warn("server",
             "the limit of open files is %llu: %u connections for each edge instead of "

@@ -11,8 +11,8 @@ enum { FILES_KEPT = 384, FILES_KEPT_SHARE = 4, FILE_LIMIT_CONNECTIONS_MIN = 8 };
 /* Connections that each of `edges` may have when so many files may be open: at most `wanted`. FILES_KEPT, but
  * no more than one of FILES_KEPT_SHARE, are kept for the rest of the program. */
 uint32_t file_limit_connections(uint64_t files, uint32_t edges, uint32_t wanted);
-/* Raises the limit of open files as far as it goes. Answers the connections of each edge then; fewer than
- * wanted are logged. */
-uint32_t file_limit_raise(uint32_t edges, uint32_t wanted);
+/* Raises the limit of open files as far as it goes. `handshakes`: that each edge may have besides.
+ * Answers the connections of each edge then; fewer than wanted are logged. */
+uint32_t file_limit_raise(uint32_t edges, uint32_t wanted, uint32_t handshakes);
 
 #endif

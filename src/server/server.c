@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "config/cluster_secret.h"
-#include "edge/listener.h"
+#include "edge/handshakes.h"
 #include "edge/static_files.h"
 #include "funnel/bans.h"
 #include "funnel/door.h"
@@ -21,6 +21,7 @@
 #include "gateway/console_sessions.h"
 #include "gateway/gate_limits.h"
 #include "gateway/human_shared.h"
+#include "gateway/redirect.h"
 #include "gateway/routes.h"
 #include "gateway/settings.h"
 #include "media/media_service.h"
@@ -29,8 +30,11 @@
 #include "server/cluster.h"
 #include "server/file_limit.h"
 #include "server/housekeeper.h"
+#include "server/listening.h"
+#include "server/reload.h"
 #include "server/signals.h"
 #include "server/storage.h"
+#include "server/tls_service.h"
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -66,6 +70,8 @@ struct server {
     struct link *link;
     struct worker *worker;
     struct gate_limits limits;
+    struct tls_service tls;
+    struct listening listening;
     struct pages pages;
     struct static_files *files;
     struct media_service media;
@@ -191,8 +197,11 @@ static bool worker_make(struct server *server)
         == STATUS_OK;
 }
 
-static bool edge_start(struct server *server, uint32_t index, int listen_fd)
+static bool edge_start(struct server *server, uint32_t index)
 {
+    if (tls_service_listen(&server->tls, &server->config, index, &server->listening, server->error)
+        != STATUS_OK)
+        return false;
     const struct routes_shared shared = { .config = &server->config,
         .keys = &server->storage.keys,
         .channels = &server->channels,
@@ -226,11 +235,13 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
     if (routes_open(&server->routes[index], &shared, index, port) != STATUS_OK)
         return failed(server, "no memory for an edge");
     struct edge_handler handler = routes_handler(server->routes[index]);
+    if (server->config.tls_redirect)
+        redirect_install(server->routes[index], &handler, (uint16_t)server->config.tls_port);
     handler.turn = loop_turn;
     handler.turn_self = &server->loops[index];
     const struct edge_config config = { .port = (uint16_t)server->config.port,
         .address = server->config.address,
-        .listen_fd = listen_fd,
+        .listen_fd = listening_plain(&server->listening, index),
         .connections_max = (uint32_t)server->config.connections_max,
         .head_timeout_ms = (uint32_t)server->config.head_timeout_ms,
         .body_timeout_ms = (uint32_t)server->config.body_timeout_ms,
@@ -239,6 +250,8 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
         .request_timeout_ms = REQUEST_TIMEOUT_MS,
         .trusted = &server->limits.trusted,
         .callers = server->limits.callers,
+        .handshakes = server->tls.handshakes[index],
+        .secure_header = tls_service_header(&server->tls),
         .cpu = server->config.pin ? (int)index : -1 };
     if (edge_open(&server->edges[index], &config, &handler) != STATUS_OK) {
         snprintf(server->error, sizeof server->error, "can't listen on %.100s port %" PRIu64 ": %s",
@@ -258,18 +271,12 @@ static bool edge_start(struct server *server, uint32_t index, int listen_fd)
 
 static bool edges_start(struct server *server)
 {
-    const int activated = sd_listen_fds(1);
-    if (activated <= 0 && listener_taken(server->config.address, (uint16_t)server->config.port)) {
-        snprintf(server->error, sizeof server->error,
-            "can't listen on %.100s port %" PRIu64 ": something else does", server->config.address,
-            server->config.port);
+    listening_find(&server->listening);
+    if (listening_is_taken(&server->listening, &server->config, server->error))
         return false;
-    }
-    for (uint32_t i = 0; i < server->edge_count; i++) {
-        const int fd = activated > 0 ? dup(SD_LISTEN_FDS_START + (int)i % activated) : -1;
-        if (!edge_start(server, i, fd))
+    for (uint32_t i = 0; i < server->edge_count; i++)
+        if (!edge_start(server, i))
             return false;
-    }
     return true;
 }
 
@@ -288,6 +295,7 @@ static bool threads_start(struct server *server)
         snprintf(name, sizeof name, "edge-%u", i);
         good = thread_start(&server->edge_threads[i], name, edge_thread, server->edges[i]) == STATUS_OK;
     }
+    good = good && tls_service_start(&server->tls);
     return good || failed(server, "a thread can't be started");
 }
 
@@ -302,7 +310,8 @@ static bool server_open(struct server *server)
         !cluster_is_set(&server->config) && (cores <= FEW_CORES || server->edge_count == 1);
     server->turns.readers = server->edge_count + database_shares(&server->config).view_readers;
     server->config.connections_max =
-        file_limit_raise(server->edge_count, (uint32_t)server->config.connections_max);
+        file_limit_raise(server->edge_count, (uint32_t)server->config.connections_max,
+            server->config.tls_certificates[0] != 0 ? HANDSHAKES_MAX : 0);
     answers_create();
     switches_start(&server->switches, &server->config);
     if (gate_limits_open(&server->limits, &server->config, server->edge_count,
@@ -311,6 +320,11 @@ static bool server_open(struct server *server)
         return false;
     gate_limits_apply(server->limits.limits, &server->switches, &server->config);
     if (!channels_open(server))
+        return false;
+    const enum status tls = tls_service_open(
+        &server->tls, &server->config, server->edge_count, &server->limits.trusted, server->error);
+    server->wrong_settings = tls == STATUS_BAD_INPUT;
+    if (tls != STATUS_OK)
         return false;
     if (data_folder_open(&server->storage.folder, server->config.folder, DATA_SERVE, server->error)
         != STATUS_OK)
@@ -362,6 +376,7 @@ static void edge_join(struct server *server, uint32_t edge)
 static void edges_stop(struct server *server)
 {
     const uint64_t end_ms = clock_now_ms() + server->config.drain_ms;
+    tls_service_stop(&server->tls);
     for (uint32_t i = server->edge_count; i-- > 1;)
         if (server->edges[i] != NULL)
             edge_drain(server->edges[i], (uint32_t)server->config.drain_ms);
@@ -401,6 +416,7 @@ static void server_close(struct server *server)
         edge_close(server->edges[i]);
         routes_close(server->routes[i]);
     }
+    tls_service_close(&server->tls);
     gate_limits_close(&server->limits);
     human_shared_close(&server->human);
     worker_close(server->worker);
@@ -421,25 +437,6 @@ static void server_close(struct server *server)
 
 /* ---- running */
 
-static void settings_reload(struct server *server)
-{
-    struct config config = server->config, fresh = server->config;
-    char error[CONFIG_ERROR];
-    const struct server_options *options = server->options;
-    sd_notify(0, "RELOADING=1");
-    enum status status = options->settings_read == NULL
-        ? STATUS_OK
-        : options->settings_read(&fresh, options->context, error);
-    config_reload(&config, &fresh);
-    if (status == STATUS_OK)
-        status = settings_load(&server->settings, server->key_ring, &server->turns, &config, error);
-    if (status == STATUS_OK)
-        log_info("server", "settings reloaded");
-    else
-        log_error("server", "settings not reloaded: %s", error);
-    sd_notify(0, "READY=1");
-}
-
 /* True: a clean stop was asked for. */
 static bool server_watch(struct server *server, const sigset_t *signals)
 {
@@ -449,8 +446,10 @@ static bool server_watch(struct server *server, const sigset_t *signals)
         if (signal == SIGTERM || signal == SIGINT)
             return true;
         if (signal == SIGHUP)
-            settings_reload(server);
+            reload_settings(&(const struct reload){ &server->config, server->options,
+                &server->settings, server->key_ring, &server->turns, &server->tls });
         handover_collect(&server->settings, &server->turns);
+        tls_service_watch(&server->tls, clock_now_ms());
         if (inventory_failed(server->storage.host.inventory)) {
             log_error("server", "the journal has failed: stopping at once without further answers");
             return false;
@@ -481,6 +480,8 @@ int server_run(const struct config *config, const struct server_options *options
     }
     log_info("server", "listening on %s port %" PRIu64 " with %u edges", server->config.address,
         server->config.port, server->edge_count);
+    if (server->tls.certificates != NULL)
+        log_info("server", "listening with TLS on port %" PRIu64, server->config.tls_port);
     sd_notify(0, "READY=1");
     if (options->started != NULL)
         options->started(&server->config, (uint16_t)server->config.port, options->context);

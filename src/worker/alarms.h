@@ -60,7 +60,10 @@
     X(ATTACK, "attack") \
     X(PAYMENT_MISMATCH, "payment-mismatch") \
     X(SOLD_OUT_EARLY, "sold-out-early") \
-    X(DISK_LOW, "disk-low")
+    X(DISK_LOW, "disk-low") \
+    /* TLS (server/tls_service.h) */ \
+    X(CERTIFICATE_EXPIRES, "certificate-expires") \
+    X(CERTIFICATE_REFUSED, "certificate-refused")
 
 enum alarm {
 #define ALARM(alarm, text) ALARM_##alarm,

@@ -18,6 +18,7 @@ import policy_metrics  # noqa: E402
 import policy_package  # noqa: E402
 import policy_rehearse  # noqa: E402
 import policy_remedies  # noqa: E402
+import policy_tls  # noqa: E402
 from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, asked, box, main, rules, several, simulate, units  # noqa: E402
 
 os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
@@ -54,5 +55,9 @@ def bar_7(bars):
               policy_package.package)
 
 
+def bar_8(bars):
+    policy_tls.parts(bars)
+
+
 if __name__ == "__main__":
-    sys.exit(main("check-policy", __doc__, {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5, "7": bar_7}))
+    sys.exit(main("check-policy", __doc__, {"1": bar_1, "2": bar_2, "3": bar_3, "4": bar_4, "5": bar_5, "7": bar_7, "8": bar_8}))

@@ -164,6 +164,8 @@ export const EN = {
     'alarm.sold-out-early': 'An item sold out at once',
     'alarm.mail-failed': 'Mails to customers were not sent',
     'alarm.disk-low': 'Little room on the disk',
+    'alarm.certificate-expires': 'A TLS certificate expires soon',
+    'alarm.certificate-refused': 'New TLS certificates are not good; the old ones are in use',
 
     'room.message': 'Message to those who wait',
     'room.message.none': 'None',

@@ -164,6 +164,8 @@ export const ZH = {
     'alarm.sold-out-early': '商品一开售就售罄',
     'alarm.mail-failed': '给顾客的邮件未能发出',
     'alarm.disk-low': '磁盘剩余空间不足',
+    'alarm.certificate-expires': 'TLS 证书即将过期',
+    'alarm.certificate-refused': '新的 TLS 证书有问题，仍在使用旧证书',
 
     'room.message': '等候室留言',
     'room.message.none': '无',

@@ -55,8 +55,9 @@ class Push:
         if receive_bytes:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self.socket.settimeout(timeout_s)
-        self.socket.connect(("127.0.0.1", server.port))
+        self.socket.connect(("127.0.0.1", getattr(server, "push_port", server.port)))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = getattr(server, "wrapped", lambda plain: plain)(self.socket)
         self.rest = b""
         data, key = handshake(session, path, headers)
         self.socket.sendall(data)
