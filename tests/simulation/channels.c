@@ -16,7 +16,8 @@ static struct command move_make(item_id item, uint32_t from, uint32_t to, uint32
 static struct command adjust_make(item_id item, uint32_t channel, uint32_t taken)
 {
     return (struct command){ .type = COMMAND_ADJUST,
-        .adjust = { .item = item, .channel = (channel_index)channel, .delta = -(int32_t)taken } };
+        .adjust = {
+            .item = item, .channel = (channel_index)channel, .delta = -(int32_t)taken, .gone = true } };
 }
 
 /* The units of all channels stay the same in number, whatever the shares. */
