@@ -38,6 +38,7 @@ void client_collect(struct world *world, uint32_t port)
             violation("I14 fail-stop", "request %" PRIu64 " was answered after the journal failed",
                 answer->tag);
         model_told(&world->model, port, answer, world->engine_ms);
+        channels_told(world, &world->model.requests[answer->tag - 1].command, &answer->outcome);
         presale_told(world, &world->model.requests[answer->tag - 1].command, &answer->outcome);
     }
 }

@@ -167,6 +167,8 @@ void model_fold_draw(struct model *model, const struct queue_record *record, boo
 /* model_reclaim.c: rows of returned tickets are used again. */
 void model_expect_reclaim(const struct model *model, const struct command *command, struct outcome *out);
 void model_fold_reclaim(struct model *model, const struct queue_record *record);
+/* The answers that this moment allows, a bit each. */
+uint32_t model_possible(const struct model *model, const struct command *command);
 void model_row_take(struct model *model, ticket_number number);
 
 void model_fold_room(struct model *model, const struct queue_record *record);

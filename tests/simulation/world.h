@@ -174,6 +174,7 @@ void client_act(struct world *world); /* somebody asks for something */
 /* False: the port is full. */
 bool client_ask(struct world *world, uint32_t port, const struct command *command);
 void world_channels_act(struct world *world); /* channels.c: the shop, for its channels and safety stock */
+void channels_told(struct world *world, const struct command *command, const struct outcome *told);
 void client_burst(struct world *world); /* all buyers want one of everything */
 void client_collect(struct world *world, uint32_t port);
 void client_setup(struct world *world); /* the shop asks for whatever of its sales is not in the log yet */
@@ -216,6 +217,9 @@ void presale_told(struct world *world, const struct command *command, const stru
 void presale_asked(const struct world *world, const struct command *command); /* by the pump's port */
 void presale_restored(struct world *world);
 void world_check_presale(const struct world *world); /* at rest */
+
+/* remedies.c */
+void world_remedies(struct world *world, item_id item, uint32_t missing); /* units that were sold twice */
 
 /* pools.c */
 enum { POOL_PRODUCT = 2 }; /* the other one has no stock of its own */
