@@ -271,7 +271,10 @@ static bool units_take(struct admin *admin, struct job *job, struct channel_repo
     const struct hash_key secret = admin->lent->keys->idempotency;
     const struct command_origin origin = job->origin;
     const struct command command = { .type = COMMAND_ADJUST,
-        .adjust = { .item = report->item, .channel = job->channel, .delta = -(int32_t)report->reported } };
+        .adjust = { .item = report->item,
+            .channel = job->channel,
+            .delta = -(int32_t)report->reported,
+            .gone = true } };
     struct outcome outcome = { 0 };
     const uint64_t channel = hash_siphash(secret, report->channel, strlen(report->channel));
     const uint64_t reference = hash_siphash(secret, report->reference, strlen(report->reference));

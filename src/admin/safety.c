@@ -124,7 +124,7 @@ void admin_item_safety_use(struct admin *admin, struct job *job, uint32_t id)
     if (!admin_item_read(admin, job, id, &item) || !use_read(job, &use))
         return;
     struct command command = { .type = COMMAND_ADJUST,
-        .adjust = { .item = id, .channel = CHANNEL_SAFETY, .delta = -(int32_t)use.units } };
+        .adjust = { .item = id, .channel = CHANNEL_SAFETY, .delta = -(int32_t)use.units, .gone = true } };
     if (board_read(admin->lent->inventory->board, id, &view) && view.counts.safety < use.units) {
         job_reply_problem(job, PROBLEM_CONFLICT,
             "The safety stock has fewer units than that. Move some into it first.", SPAN_NONE);

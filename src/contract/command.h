@@ -125,6 +125,8 @@ struct command_adjust {
     item_id item;
     channel_index channel; /* or CHANNEL_SAFETY */
     int32_t delta;
+    /* What is taken has left the shop: sold elsewhere, exchanged or damaged. It is no product's any more. */
+    bool gone;
 };
 struct command_move {
     item_id item;

@@ -19,7 +19,8 @@
  *   GATE        u32 sale, u8 move                                                                   15
  *   USERS       u32 sale, i32 applied, u8 count (128 is added if they are removed),
  *               count × u64 user                                                          19 + 8 × count
- *   ADJUST      u32 item, u8 channel, i32 delta, i32 applied                                        23
+ *   ADJUST      u32 item (its highest bit: what is taken is gone), u8 channel, i32 delta,
+ *               i32 applied                                                                         23
  *   MOVE        u32 item, u8 from, u8 to, u32 quantity, i32 applied                                 24
  *   SETTLE      u64 ticket, u8 step (128 is added if its user let it go), u8 to, u64 user, u32 item,
  *               u32 quantity, i32 applied                                                           40
@@ -111,7 +112,7 @@ static const struct record_field users_fields[] = {
     FLAGGED(1, users.count, users.remove, USERS),
 };
 static const struct record_field adjust_fields[] = {
-    COMMAND(4, adjust.item, SOME),
+    FLAGGED(4, adjust.item, adjust.gone, SOME),
     COMMAND(1, adjust.channel, PLACE),
     COMMAND(4, adjust.delta, DELTA),
     OUTCOME(4, applied, CHANGE),

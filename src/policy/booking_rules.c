@@ -33,6 +33,36 @@ enum booking_step booking_step(const struct booking *booking, uint64_t now_ms)
     return BOOKING_WAIT;
 }
 
+struct command booking_deposit_command(
+    const struct booking *booking, const struct item *deposit, uint64_t now_ms)
+{
+    return (struct command){ .type = COMMAND_RESERVE,
+        .time_ms = now_ms,
+        .reserve = { .user = booking->user,
+            .key = booking_key(booking->id),
+            .item = deposit->id,
+            .quantity = booking->quantity,
+            .channel = WAITLIST_CHANNEL,
+            .flags = RESERVE_OFFER,
+            .window_ms = deposit->pay_window_ms } };
+}
+
+bool booking_wants_deposit(const struct booking *booking, uint64_t now_ms)
+{
+    return booking->state == BOOKING_DUE && booking->deposit == 0
+        && now_ms < booking->booked_ms + BOOKING_LOST_MS / 2;
+}
+
+/* IN_PROGRESS: the same booking was asked for a moment ago, and that may win. */
+enum deposit_answer booking_deposit_answer(enum answer answer)
+{
+    if (answer == ANSWER_WON || answer == ANSWER_REPEATED || answer == ANSWER_DECIDING)
+        return DEPOSIT_BOUGHT;
+    return answer == ANSWER_IN_PROGRESS || answer == ANSWER_UNAVAILABLE || answer == ANSWER_TOO_POPULAR
+        ? DEPOSIT_AGAIN
+        : DEPOSIT_REFUSED;
+}
+
 enum book_answer book_decide(enum booking_state latest, uint64_t booked, uint32_t cap)
 {
     if (latest == BOOKING_DUE || latest == BOOKING_PLACED)

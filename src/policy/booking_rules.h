@@ -4,6 +4,7 @@
 #define STAMPEDE_POLICY_BOOKING_RULES_H
 
 #include "contract/booking.h"
+#include "contract/command.h"
 
 enum booking_step {
     BOOKING_WAIT,          /* nothing */
@@ -16,6 +17,18 @@ enum booking_step {
 enum { BOOKING_LOST_MS = 3600 * 1000 }; /* so old, a deposit without an order was never won */
 
 enum booking_step booking_step(const struct booking *booking, uint64_t now_ms);
+/* The purchase of the deposit, under the key of the booking: asked twice it is the same ticket, and
+ * the record tells the database whose it is. */
+struct command booking_deposit_command(
+    const struct booking *booking, const struct item *deposit, uint64_t now_ms);
+/* Whether to ask for it. Not of a booking that is soon given up for lost: it could be won afterwards. */
+bool booking_wants_deposit(const struct booking *booking, uint64_t now_ms);
+enum deposit_answer {
+    DEPOSIT_BOUGHT, /* or it is being decided: the record tells */
+    DEPOSIT_AGAIN,  /* not known, or not now: the booking stays due */
+    DEPOSIT_REFUSED /* the booking is over */
+};
+enum deposit_answer booking_deposit_answer(enum answer answer);
 enum book_answer book_decide(enum booking_state latest, uint64_t booked, uint32_t cap);
 
 #endif

@@ -22,3 +22,19 @@ uint32_t stock_share(struct item *item, uint32_t stock)
     shorten(&item->locked, &missing);
     return granted;
 }
+
+uint32_t stock_back(
+    item_id item, const struct item_counts *counts, struct command commands[STOCK_BACK_MAX])
+{
+    uint32_t count = 0;
+    for (uint32_t place = 0; place <= CHANNELS_MAX; place++) {
+        const bool safety = place == CHANNELS_MAX;
+        const uint32_t units = safety ? counts->safety : counts->channel_free[place];
+        if (units > 0)
+            commands[count++] = (struct command){ .type = COMMAND_ADJUST,
+                .adjust = { .item = item,
+                    .channel = safety ? CHANNEL_SAFETY : (channel_index)place,
+                    .delta = -(int32_t)units } };
+    }
+    return count;
+}

@@ -244,7 +244,8 @@ static enum status apply_stock(struct store_batch *batch, const struct queue_rec
             "item %u has fewer than %lld free units to take away", row->item, (long long)-applied);
     row->now.total += applied;
     store_stock_allot(row, command->adjust.channel, applied);
-    return applied < 0 ? store_pool_return(batch, row->item, -applied) : STATUS_OK;
+    return applied < 0 && !command->adjust.gone ? store_pool_return(batch, row->item, -applied)
+                                                : STATUS_OK;
 }
 
 static enum status apply_reserve(struct store_batch *batch, const struct queue_record *record, bool reject)

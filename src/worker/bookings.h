@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/bookings.h: follows bookings of presales (contract/booking.h): those whose deposit is paid stand
- * in line, the deposit of those that came to nothing goes back, once. The leader looks at some of them
- * at a time.
+/* worker/bookings.h: the task that follows bookings of presales (orders/booking_follow.h). The leader looks
+ * at some of them at a time.
  * Thread: the worker's. Errors: a store that is away is asked again. */
 #ifndef STAMPEDE_WORKER_BOOKINGS_H
 #define STAMPEDE_WORKER_BOOKINGS_H

@@ -7,6 +7,7 @@
 #include "api/job_reply.h"
 #include "contract/inventory.h"
 #include "funnel/keys.h"
+#include "policy/booking_rules.h"
 #include "worker/errands.h"
 #include "worker/public_requests.h"
 #include "worker/returns.h"
@@ -72,8 +73,36 @@ static bool item_check(const struct worker *worker, struct job *job, item_id id,
     return false;
 }
 
-/* The deposit is bought under the key of the booking: asked twice it is the same ticket, and the record tells
- * the database whose it is. */
+/* A refusal ends the booking, so nobody else may win its deposit meanwhile. NULL: it is asked for already. */
+static uint64_t *deposit_begin(struct worker *worker, uint64_t booking)
+{
+    uint64_t *place = NULL;
+    for (uint32_t i = 0; i < SHARED_ERRANDS; i++) {
+        if (worker->deposits[i] == booking)
+            return NULL;
+        if (worker->deposits[i] == 0)
+            place = &worker->deposits[i];
+    }
+    if (place != NULL)
+        *place = booking;
+    return place;
+}
+
+static void deposit_told(struct worker *worker, struct job *job, const struct outcome *outcome,
+    struct booking *booking, int status)
+{
+    /* Many machines: one that is being decided may not be kept; then the booking is forgotten later. */
+    const enum deposit_answer answer = booking_deposit_answer((enum answer)outcome->answer);
+    if (answer == DEPOSIT_BOUGHT) {
+        booking->deposit = outcome->ticket;
+        booking_reply(worker, job, status, booking);
+        return;
+    }
+    if (answer == DEPOSIT_REFUSED) /* if it can't be written, the booking is lost later */
+        (void)!bookings(worker)->finish(worker->config.store, booking, BOOKING_ENDED);
+    job_reply_refused(job, outcome);
+}
+
 static void deposit_ask(struct worker *worker, struct job *job, const struct item *item,
     struct booking *booking, int status)
 {
@@ -83,29 +112,19 @@ static void deposit_ask(struct worker *worker, struct job *job, const struct ite
         worker->config.store->ops->item_get(worker->config.store, item->offer.deposit_item, &deposit);
     if (!job_found(job, found, PROBLEM_UNKNOWN_ITEM, "The item of the deposit does not exist."))
         return;
-    const struct command command = { .type = COMMAND_RESERVE,
-        .time_ms = worker->now_ms,
-        .reserve = { .user = job->user,
-            .key = booking_key(booking->id),
-            .item = deposit.id,
-            .quantity = booking->quantity,
-            .channel = WAITLIST_CHANNEL,
-            .flags = RESERVE_OFFER,
-            .window_ms = deposit.pay_window_ms } };
+    uint64_t *asked = deposit_begin(worker, booking->id);
+    if (asked == NULL) {
+        job_reply_problem(job, PROBLEM_IN_PROGRESS,
+            "The deposit is being bought. Repeat the request in a moment.", SPAN_NONE);
+        return;
+    }
+    const struct command command = booking_deposit_command(booking, &deposit, worker->now_ms);
     found = errands_ask(worker->errands, &command, &outcome);
-    if (found != STATUS_OK) {
+    *asked = 0;
+    if (found == STATUS_OK)
+        deposit_told(worker, job, &outcome, booking, status);
+    else
         job_reply_status(job, found);
-        return;
-    }
-    /* Many machines: one that is being decided may not be kept; then the booking is forgotten later. */
-    if (outcome.answer == ANSWER_WON || outcome.answer == ANSWER_REPEATED
-        || outcome.answer == ANSWER_DECIDING) {
-        booking->deposit = outcome.ticket;
-        booking_reply(worker, job, status, booking);
-        return;
-    }
-    (void)!bookings(worker)->finish(worker->config.store, booking, BOOKING_ENDED); /* else it is lost later */
-    job_reply_refused(job, &outcome);
 }
 
 void public_presale_book(struct worker *worker, struct job *job, uint32_t id)
@@ -129,7 +148,7 @@ void public_presale_book(struct worker *worker, struct job *job, uint32_t id)
         job_reply_status(job, status);
     else if (answer == BOOK_FULL)
         job_reply_problem(job, PROBLEM_WAITLIST_FULL, "All bookings of this item are taken.", SPAN_NONE);
-    else if (booking.state == BOOKING_DUE && booking.deposit == 0)
+    else if (booking_wants_deposit(&booking, worker->now_ms))
         deposit_ask(worker, job, &item, &booking, answer == BOOK_DONE ? 201 : 200);
     else
         booking_reply(worker, job, answer == BOOK_DONE ? 201 : 200, &booking);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "contract/waitlist.h"
 #include "policy/sale_copy.h"
+#include "policy/stock_share.h"
 #include "policy/timetable_rules.h"
 #include "worker/catalog_updates.h"
 #include "worker/errands.h"
@@ -145,26 +146,21 @@ static bool somebody_waits(struct timetables *self, item_id item)
     return status != STATUS_OK || (count > 0 && line.item == item);
 }
 
-/* One ADJUST for each place where units lie. Its record gives them to the product (store/pool.c). */
+/* The records give the units to the product (store/pool.c). */
 static void item_give_back(struct timetables *self, const struct item *item)
 {
+    struct command commands[STOCK_BACK_MAX];
     struct board_update view;
     if (!board_read(self->config.board, item->id, &view)
         || view.counts.free + view.counts.safety == 0 || somebody_waits(self, item->id))
         return;
-    for (uint32_t place = 0; place <= CHANNELS_MAX; place++) {
-        const uint32_t units =
-            place == CHANNELS_MAX ? view.counts.safety : view.counts.channel_free[place];
-        const struct command command = { .type = COMMAND_ADJUST,
-            .adjust = { .item = item->id,
-                .channel = place == CHANNELS_MAX ? CHANNEL_SAFETY : (channel_index)place,
-                .delta = -(int32_t)units } };
+    const uint32_t count = stock_back(item->id, &view.counts, commands);
+    for (uint32_t i = 0; i < count; i++) {
         struct outcome outcome = { 0 };
-        if (units > 0 && errands_ask(self->config.errands, &command, &outcome) != STATUS_OK)
+        if (errands_ask(self->config.errands, &commands[i], &outcome) != STATUS_OK)
             return; /* the next look finds what is left */
-        if (units > 0)
-            log_info("worker", "item %u gives %d unsold units back to product %u", item->id,
-                -outcome.applied, item->product);
+        log_info("worker", "item %u gives %d unsold units back to product %u", item->id,
+            -outcome.applied, item->product);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/thread.h"
+#include "worker/errands.h"
 #include "worker/job_line.h"
 #include "worker/order_news.h"
 #include "worker/order_recent.h"
@@ -17,7 +18,6 @@
 
 struct alarm_checks;
 struct anomaly_findings;
-struct errands;
 struct ban_list;
 struct catalog_updates;
 struct high_water_mark;
@@ -101,6 +101,7 @@ struct worker {
     _Atomic bool stop, ended;
 
     struct errands *errands;
+    uint64_t deposits[SHARED_ERRANDS]; /* bookings whose deposit is asked for right now; 0: none */
     struct job_group *group;
     struct order_news news;
     struct order_recent recent;

@@ -153,14 +153,14 @@ def simulate(words, seconds):
     return command_run([os.path.join(BUILD_ROOT, "sim", "tests", "simulation", "simulate"), *words], seconds)
 
 
-def mutants_seen(tables, seconds):
+def mutants_seen(tables, seconds, least=20):
     """The mutants of these tables of tests/mutation that the simulator must see; it looks for each 60 s at most."""
     output = command_run([os.path.join(REPOSITORY, "tools", "mutate"), "--build-root", BUILD_ROOT, "--suite", "simulation",
                           "--pick", tables], seconds, may_fail=True)
     counts = find(r"^\d+ mutants: (\d+) killed \([\d.]+ %\), (\d+) survived, (\d+) mistakes, (\d+) s$", output, "mutants")
     killed, survived, mistakes = (int(counts.group(number)) for number in (1, 2, 3))
     return f"{killed} mutants seen, {survived} missed, {mistakes} do not build", \
-        killed >= 20 and survived == 0 and mistakes == 0
+        killed >= least and survived == 0 and mistakes == 0
 
 
 def main(name, description, bars):

@@ -19,19 +19,26 @@ import policy_package  # noqa: E402
 import policy_rehearse  # noqa: E402
 import policy_remedies  # noqa: E402
 import policy_tls  # noqa: E402
-from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, asked, box, main, rules, several, simulate, units  # noqa: E402
+from bars import BUILD_ROOT, CLEAN_ENVIRONMENT, asked, box, main, mutants_seen, rules, several, simulate, units  # noqa: E402
 
 os.environ["E2E_SERVER"] = CLEAN_ENVIRONMENT["E2E_SERVER"] = os.path.join(BUILD_ROOT, "release", "stampede")
+
+PLANTED_BUGS = 19
 
 
 def bar_1(bars):
     seeds, long_form = asked("POLICY_SEEDS", 5000)
+    stored = seeds // 50
     bars.part("1 shares", "100,000 random cases: sums exact, order kept; 10 units of 0.40/0.32/0.28 are 4/3/3",
               lambda: several([units("policy/allocation", 120), units("policy/safety_stock", 60)]))
     bars.part("1 units", "preview, apply, give back, safety stock", lambda: rules("allocation", 300))
     bars.part("1 channels", "a channel sells its own units once, and none of another's", lambda: rules("channel_api", 300))
-    bars.part("1 sales", f"{seeds:,} simulated sales with channels and safety stock, no violation",
+    bars.part("1 sales", f"{seeds:,} simulated sales with channels, safety stock, remedies, presale, deposits, shared stock: no violation",
               lambda: (simulate(["--seeds", str(seeds)], box(600, long_form)).splitlines()[-3], True))
+    bars.part("1 store", f"{stored:,} of them with the real store, no violation",
+              lambda: (simulate(["--seeds", str(stored), "--store", "sqlite"], box(600, long_form)).splitlines()[-3], True))
+    bars.part("1 bugs", "each planted bug of presale, deposits, shared stock, channels, safety stock and remedies is seen",
+              lambda: mutants_seen("merchant-", box(1800, long_form), least=PLANTED_BUGS))
 
 
 def bar_2(bars):

@@ -128,7 +128,7 @@ def opened(redis, epoch=3, time_ms=0):
 
 
 EVERY_KIND = [purchase(77), purchase(78, door=f"5 {2 ** 48 - 1} 3 1000")] + [[command] for command in (
-    "settle 1 0 0 0 0 0", "sale 1 5 1 9999 0 0 0 0 0", "gate 1 3", "adjust 1 0 5", "move 1 0 1 1", "users 1 0 1 0000000000000005",
+    "settle 1 0 0 0 0 0", "sale 1 5 1 9999 0 0 0 0 0", "gate 1 3", "adjust 1 0 5 0", "move 1 0 1 1", "users 1 0 1 0000000000000005",
     "arrive 1 0000000000000005", "admit 1 1", "done 1 0", "ask-counts 1")]
 
 

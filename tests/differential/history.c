@@ -275,6 +275,7 @@ static void make_stock(struct history *history, const struct engine *engine, str
     if (command->type == COMMAND_ADJUST) {
         command->adjust.item = some_item(history);
         command->adjust.channel = some_place(history);
+        command->adjust.gone = chance(history, 20);
         command->adjust.delta = chance(history, 95)
             ? (int32_t)below(history, 8) - 3
             : (int32_t)(uint32_t)PICK(history, INT32_MAX, (uint32_t)INT32_MIN, UNITS_MAX);

@@ -30,8 +30,8 @@ static uint32_t texts_check(void)
     static const char *const bad[] = { "", "reserve", "reserve 0000000000000001 0 1 1 0 0 0",
         "reclaim 1 1 1", "settle 1 1 0 2 0 0", "settle 1 1 0 0 0 1",
         "settle 1 1 0 0 0 5 0 0 1 0 0 1 0 0 1 0 0 1 0 0 1", "sale 1 0 1 2 0 0 0 0",
-        "sale 1 0 1 2 0 0 0 0 x", "preheat 1 1", "gate 1", "users 1 2 0", "adjust 1 0 1.5",
-        "move 1 0 1 -1", "arrive 1", "admit 1 x", "done 1 0", "done 0 1", "done x 0" };
+        "sale 1 0 1 2 0 0 0 0 x", "preheat 1 1", "gate 1", "users 1 2 0", "adjust 1 0 1.5 0",
+        "adjust 1 0 1 2", "move 1 0 1 -1", "arrive 1", "admit 1 x", "done 1 0", "done 0 1", "done x 0" };
     uint32_t wrong = 0;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const struct span words[] = { SPAN("1000"), span_from_string(bad[i]) };

@@ -7,6 +7,11 @@
 #include "policy/safety_stock.h"
 #include "tests/simulation/world.h"
 
+#include <stdio.h>
+#include <string.h>
+
+static const char reporter[] = "marketplace";
+
 static struct command move_make(item_id item, uint32_t from, uint32_t to, uint32_t units)
 {
     return (struct command){ .type = COMMAND_MOVE,
@@ -16,7 +21,8 @@ static struct command move_make(item_id item, uint32_t from, uint32_t to, uint32
 static struct command adjust_make(item_id item, uint32_t channel, uint32_t taken)
 {
     return (struct command){ .type = COMMAND_ADJUST,
-        .adjust = { .item = item, .channel = (channel_index)channel, .delta = -(int32_t)taken } };
+        .adjust = {
+            .item = item, .channel = (channel_index)channel, .delta = -(int32_t)taken, .gone = true } };
 }
 
 /* The units of all channels stay the same in number, whatever the shares. */
@@ -43,6 +49,27 @@ static void shares_apply(struct world *world, item_id id)
     }
 }
 
+/* A report has a reference of its own: repeated (clients.c) it takes nothing more. */
+static void report_name(struct world *world, struct command *command)
+{
+    snprintf(command->origin.actor, sizeof command->origin.actor, "%s", reporter);
+    command->origin.key = 1 + world_below(world, UINT64_MAX - 1);
+    command->origin.request = (uint64_t) - (int64_t)command->adjust.delta;
+}
+
+void channels_told(struct world *world, const struct command *command, const struct outcome *told)
+{
+    if (command->type != COMMAND_ADJUST || strcmp(command->origin.actor, reporter) != 0
+        || (told->answer != ANSWER_DONE && told->answer != ANSWER_UNCHANGED))
+        return;
+    const int64_t taken = -(int64_t)told->applied, reported = -(int64_t)command->adjust.delta;
+    if (taken < 0 || taken > reported)
+        violation("channels sell their own units", "%d units are reported, %d are taken",
+            (int)reported, (int)taken);
+    if (taken < reported)
+        world_remedies(world, command->adjust.item, (uint32_t)(reported - taken));
+}
+
 void world_channels_act(struct world *world)
 {
     const item_id id = (item_id)(1 + world_below(world, world->item_count));
@@ -64,6 +91,7 @@ void world_channels_act(struct world *world)
         break;
     case 2: /* now and then it reports more than it had */
         command = adjust_make(id, channel, 1 + (uint32_t)world_below(world, item->free[channel] + 3));
+        report_name(world, &command);
         break;
     case 3:
         command = suggested > item->safety

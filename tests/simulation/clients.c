@@ -38,6 +38,8 @@ void client_collect(struct world *world, uint32_t port)
             violation("I14 fail-stop", "request %" PRIu64 " was answered after the journal failed",
                 answer->tag);
         model_told(&world->model, port, answer, world->engine_ms);
+        channels_told(world, &world->model.requests[answer->tag - 1].command, &answer->outcome);
+        presale_told(world, &world->model.requests[answer->tag - 1].command, &answer->outcome);
     }
 }
 
@@ -164,8 +166,9 @@ static void purchase_again(struct world *world)
     const uint32_t count = world->model.request_count;
     const uint64_t back = world_below(world, count < 60 ? count : 60);
     const struct model_request *old = &world->model.requests[count - 1 - back];
-    /* What the pump offers is under a key that no user knows. */
-    if (old->command.type != COMMAND_RESERVE || old->port == PUMP_PORT) {
+    /* What the pump offers, and a deposit, is under a key that no user knows. */
+    if (old->command.type != COMMAND_RESERVE || old->port == PUMP_PORT
+        || booking_of_key(old->command.reserve.key) != 0) {
         purchase_new(world);
         return;
     }
@@ -248,9 +251,11 @@ void client_setup(struct world *world)
             (void)client_ask(world, 0, &command);
     }
     for (item_id id = 1; id <= world->item_count; id++) {
+        if (world->model.items[id].sale != 0 || is_open(world, COMMAND_PREHEAT, id)
+            || !pools_draw(world, id))
+            continue;
         const struct command command = { .type = COMMAND_PREHEAT, .preheat = world->item_wish[id] };
-        if (world->model.items[id].sale == 0 && !is_open(world, COMMAND_PREHEAT, id))
-            (void)client_ask(world, 0, &command);
+        (void)client_ask(world, 0, &command);
     }
 }
 
@@ -280,6 +285,9 @@ static struct command stock_command(struct world *world)
     };
     if (world_chance(world, 6))
         command.adjust.delta = world_chance(world, 50) ? INT32_MIN : INT32_MAX;
+    if (world->pooled[item] && command.adjust.delta > 0) /* it gets no more, and the admin API says so */
+        command.adjust.delta = -command.adjust.delta;
+    command.adjust.gone = world_chance(world, 20);
     return command;
 }
 
@@ -409,8 +417,12 @@ static void shop_act(struct world *world)
         if (world_chance(world, 20))
             command.sale.start_draw_ms = (uint16_t)world_below(world, 300);
     }
-    if (command.type == COMMAND_PREHEAT && !world->model.sales[command.preheat.sale].defined)
+    if (command.type == COMMAND_PREHEAT
+        && (!world->model.sales[command.preheat.sale].defined
+            || (world->pooled[item] && world->model.items[item].sale == 0)))
         return;
+    if (command.type == COMMAND_PREHEAT && (item == world->presale_item || item == world->deposit_item))
+        command.preheat.unit_price = world->item_wish[item].unit_price; /* bookings were made for it */
     if (world_chance(world, 70))
         origin_fill(world, &command);
     (void)client_ask(world, 0, &command);

@@ -82,6 +82,7 @@ static void job_run(struct group_run *run, struct group_job *row)
 {
     struct order_store *store = run->world->store;
     job_group_join(run->group, true);
+    run->world->by_hand[row->move.ticket] |= row->move.event == ORDER_EVENT_REFUND;
     const enum status status = store->ops->orders_move(store, &row->move, 1, &row->after, &row->answer);
     row->job.status = status == STATUS_OK ? 200 : 503;
     trace_step("grouped", row->move.ticket, row->move.event, status == STATUS_OK ? row->answer : 100u);

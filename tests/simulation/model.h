@@ -14,6 +14,7 @@
 #ifndef STAMPEDE_TESTS_SIMULATION_MODEL_H
 #define STAMPEDE_TESTS_SIMULATION_MODEL_H
 
+#include "contract/booking.h"
 #include "contract/inventory.h"
 #include "contract/ticket_queue.h"
 
@@ -22,7 +23,8 @@ enum {
     SIM_ITEMS = 8, /* ids below this */
     SIM_SALES = 4,
     SIM_KEYS = 2048,
-    SIM_PLACE_KEYS = 1024, /* the first of them are those of places in line */
+    SIM_PLACE_KEYS = 1024,  /* the first of them are those of places in line, */
+    SIM_BOOKING_KEYS = 512, /* and from here on of bookings */
     SIM_PORTS = 4,
     SIM_TICKETS = 512,
     SIM_PLACES = 24, /* fewer than want one, so that the table is full now and then */
@@ -122,7 +124,9 @@ static inline uint32_t user_index(user_id user)
 }
 static inline uint32_t key_index(uint64_t key)
 {
-    return (uint32_t)(key % SIM_KEYS);
+    const uint64_t booking = booking_of_key(key);
+    return booking == 0 ? (uint32_t)(key % SIM_KEYS)
+                        : SIM_BOOKING_KEYS + (uint32_t)(booking % SIM_BOOKING_KEYS);
 }
 
 void model_reset(struct model *model, uint32_t tickets_max);
@@ -163,6 +167,8 @@ void model_fold_draw(struct model *model, const struct queue_record *record, boo
 /* model_reclaim.c: rows of returned tickets are used again. */
 void model_expect_reclaim(const struct model *model, const struct command *command, struct outcome *out);
 void model_fold_reclaim(struct model *model, const struct queue_record *record);
+/* The answers that this moment allows, a bit each. */
+uint32_t model_possible(const struct model *model, const struct command *command);
 void model_row_take(struct model *model, ticket_number number);
 
 void model_fold_room(struct model *model, const struct queue_record *record);

@@ -14,7 +14,6 @@
 static void consider(const struct model *model, struct model_request *request, uint64_t now_ms)
 {
     struct command command = request->command;
-    struct outcome outcome;
     uint64_t moments[6] = { request->issued_ms, now_ms, now_ms, now_ms, now_ms, now_ms };
     if (command.type >= COMMAND_LOGGED_COUNT)
         return;
@@ -28,8 +27,7 @@ static void consider(const struct model *model, struct model_request *request, u
         if (i > 0 && moments[i] == moments[i - 1])
             continue;
         command.time_ms = moments[i];
-        model_expect(model, &command, &outcome);
-        request->possible |= 1u << outcome.answer;
+        request->possible |= model_possible(model, &command);
     }
 }
 

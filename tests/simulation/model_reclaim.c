@@ -66,3 +66,29 @@ void model_row_take(struct model *model, ticket_number number)
         model->free_count > 0 ? model->free_rows[--model->free_count] : model->rows_end++;
     model->row_ticket[row] = (uint16_t)number;
 }
+
+/* The engine may have forgotten the ticket of this key by a RECLAIM that is not durable yet. */
+static bool may_be_forgotten(const struct model *model, const struct command *command)
+{
+    const uint64_t key = command->type == COMMAND_RESERVE ? command->reserve.key : 0;
+    const ticket_number ticket = key == 0 ? 0 : model->key_ticket[key_index(key)];
+    if (ticket == 0 || model->tickets[ticket].state != TICKET_RETURNED)
+        return false;
+    for (uint32_t i = 0; i < model->open_count; i++)
+        if (model->requests[model->open[i]].command.type == COMMAND_RECLAIM)
+            return true;
+    return false;
+}
+
+uint32_t model_possible(const struct model *model, const struct command *command)
+{
+    struct command plain = *command;
+    struct outcome outcome;
+    model_expect(model, command, &outcome);
+    uint32_t possible = 1u << outcome.answer;
+    if (!may_be_forgotten(model, command))
+        return possible;
+    plain.reserve.key = 0;
+    model_expect(model, &plain, &outcome);
+    return possible | 1u << outcome.answer;
+}

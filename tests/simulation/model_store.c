@@ -187,6 +187,7 @@ static enum status model_product_insert(struct order_store *store, struct produc
     model_store_undo_forget(model);
     MODEL_ROOM(model, products, 1);
     product->id = model->at.products + 1;
+    product->stock = STOCK_NONE; /* see product_stock */
     model->products[model->at.products++] = *product;
     return STATUS_OK;
 }
@@ -288,7 +289,7 @@ static enum status model_item_insert(struct order_store *store, struct item *ite
     MODEL_ROOM(model, items, 1);
     item->id = model->at.items + 1;
     item->version = 1;
-    item->preheated = false;
+    item->preheated = item->pooled = false;
     model->items[model->at.items++] = (struct model_item){ .item = *item, .sold_before = item->sold };
     return STATUS_OK;
 }
@@ -362,6 +363,7 @@ static enum status model_audit_verify(struct order_store *store, uint64_t *entri
 static const struct order_store_ops model_ops = {
     .payment = &model_payment_ops,
     .waitlist = &model_waitlist_ops,
+    .bookings = &model_booking_ops,
     .close = model_close,
     .group_begin = model_group_begin,
     .group_is_open = model_group_is_open,
@@ -383,6 +385,7 @@ static const struct order_store_ops model_ops = {
     .live_units = model_live_units,
     .product_insert = model_product_insert,
     .product_get = model_product_get,
+    .product_stock = model_product_stock,
     .products = model_products,
     .sale_insert = model_sale_insert,
     .sale_insert_with_items = model_sale_insert_with_items,
@@ -391,6 +394,9 @@ static const struct order_store_ops model_ops = {
     .sale_get = model_sale_get,
     .sales = model_sales,
     .item_insert = model_item_insert,
+    .item_offer = model_item_offer,
+    .item_draw = model_item_draw,
+    .items_pooled = model_items_pooled,
     .item_get = model_item_get,
     .items = model_items,
     .audit_append = model_audit_append,

@@ -326,8 +326,10 @@ static enum status apply_reserve(struct model_store *model, const struct queue_r
         .pay_by_ms = record->outcome.pay_by_ms,
     };
     const enum status status = order_write(model, order, reject);
-    if (status == STATUS_OK && (reserve->flags & RESERVE_OFFER) != 0)
+    if (status == STATUS_OK && (reserve->flags & RESERVE_OFFER) != 0) {
         model_waitlist_offer(model, reserve->key, reserve->user, order.ticket);
+        model_booking_deposit(model, reserve->key, reserve->user, order.ticket);
+    }
     return status;
 }
 
@@ -407,6 +409,8 @@ static enum status apply_units(struct model_store *model, const struct queue_rec
             return refuse(model, REFUSAL_STOCK, "item %u has fewer free units", id);
         row->item.total = (uint32_t)(row->item.total + applied);
         item_allot(row, record->command.adjust.channel, applied);
+        if (applied < 0 && !record->command.adjust.gone)
+            model_pool_return(model, &row->item, -applied);
     } else {
         item_allot(row, record->command.move.from, -applied);
         item_allot(row, record->command.move.to, applied);

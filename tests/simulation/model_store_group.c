@@ -28,7 +28,8 @@ static void *copy_of(const void *from, uint32_t used, uint32_t room, size_t byte
     X(details); \
     X(dead); \
     X(audit); \
-    X(places)
+    X(places); \
+    X(bookings)
 #define MODEL_MAPS(X) \
     X(tickets); \
     X(slots); \

@@ -3,8 +3,8 @@
 #ifndef STAMPEDE_TESTS_MODEL_STORE_PARTS_H
 #define STAMPEDE_TESTS_MODEL_STORE_PARTS_H
 
+#include "contract/booking.h"
 #include "contract/payment.h"
-#include "contract/waitlist.h"
 #include "tests/simulation/model_map.h"
 #include "tests/simulation/model_store.h"
 
@@ -39,7 +39,8 @@ struct model_letter {
 };
 enum { MODEL_PARTS = 4 };
 struct model_totals {
-    uint32_t products, sales, items, orders, events, payments, refunds, details, dead, audit, places;
+    uint32_t products, sales, items, orders, events, payments, refunds, details, dead, audit,
+        places, bookings;
     uint32_t events_open;       /* the first one that may be open */
     uint64_t seqs[MODEL_PARTS]; /* how far the log of each is in */
 };
@@ -63,6 +64,7 @@ struct model_store {
     struct model_letter *dead;
     struct audit_entry *audit;
     struct model_place *places;
+    struct booking *bookings; /* by id − 1; states of deposit and place are not kept */
     struct model_totals room;
     struct model_map tickets, slots, counters, eligible;
     struct model_store *group; /* everything as it was before the group; NULL: there is none */
@@ -163,6 +165,20 @@ void model_waitlist_pick(struct model_store *, struct stock_event *, const struc
 void model_waitlist_offer(struct model_store *, uint64_t key, user_id, ticket_number);
 void model_waitlist_settled(struct model_store *, const struct queue_record *);
 void model_waitlist_terms(struct model_store *);
+
+bool model_waitlist_waits(const struct model_store *, item_id, user_id, uint64_t *place);
+void model_waitlist_put(struct model_store *, struct waitlist_place *);
+uint8_t model_place_state(struct order_store *, uint64_t place, ticket_number *ticket);
+
+/* model_store_policy.c */
+extern const struct booking_store_ops model_booking_ops;
+void model_booking_deposit(struct model_store *, uint64_t key, user_id, ticket_number);
+void model_pool_return(struct model_store *, const struct item *, int64_t units);
+enum status model_product_stock(struct order_store *, uint32_t id, int64_t stock);
+enum status model_item_offer(struct order_store *, item_id, const struct sold_out_offer *);
+enum status model_item_draw(struct order_store *, struct item *);
+enum status model_items_pooled(struct order_store *, item_id after, uint64_t from_ms,
+    uint64_t to_ms, struct item *, uint32_t max, uint32_t *count);
 
 /* model_store_move.c */
 enum status model_orders_move(struct order_store *, const struct order_move *, uint32_t count,

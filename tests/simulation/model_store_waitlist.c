@@ -56,6 +56,36 @@ static uint32_t line_count(const struct model_store *model, item_id item)
     return waiting;
 }
 
+bool model_waitlist_waits(const struct model_store *model, item_id item, user_id user, uint64_t *place)
+{
+    for (uint32_t i = 0; i < model->at.places; i++) {
+        if (!waits(&model->places[i], item) || model->places[i].place.user != user)
+            continue;
+        *place = i + 1;
+        return true;
+    }
+    return false;
+}
+
+void model_waitlist_put(struct model_store *model, struct waitlist_place *place)
+{
+    settled_here(model);
+    MODEL_ROOM(model, places, 1);
+    place->id = model->at.places + 1;
+    place->state = PLACE_WAITING;
+    place->ticket = place->position = 0;
+    model->places[model->at.places++] = (struct model_place){ .place = *place };
+}
+
+uint8_t model_place_state(struct order_store *store, uint64_t place, ticket_number *ticket)
+{
+    if (place == 0)
+        return PLACE_NONE;
+    const struct waitlist_place *row = &model_of(store)->places[place - 1].place;
+    *ticket = row->ticket;
+    return state_shown(store, row);
+}
+
 static enum status model_join(
     struct order_store *store, struct waitlist_place *place, uint32_t line_max, uint8_t *answer)
 {
@@ -68,12 +98,7 @@ static enum status model_join(
         *place = old;
     if (*answer != JOIN_DONE)
         return STATUS_OK;
-    settled_here(model);
-    MODEL_ROOM(model, places, 1);
-    place->id = model->at.places + 1;
-    place->state = PLACE_WAITING;
-    place->ticket = place->position = 0;
-    model->places[model->at.places++] = (struct model_place){ .place = *place };
+    model_waitlist_put(model, place);
     return model_place(store, place->item, place->user, place);
 }
 
@@ -123,7 +148,9 @@ static enum status model_lines(struct order_store *store, item_id after,
     for (item_id item = after + 1; item <= model->at.items && *count < max; item++) {
         const uint32_t waiting = line_count(model, item);
         if (waiting > 0)
-            lines[(*count)++] = (struct waitlist_line){ .item = item, .waiting = waiting };
+            lines[(*count)++] = (struct waitlist_line){ .item = item,
+                .waiting = waiting,
+                .window_ms = model->items[item - 1].item.offer.balance_ms };
     }
     return STATUS_OK;
 }

@@ -53,7 +53,7 @@ bool model_same_wish(const struct command *a, const struct command *b)
             && memcmp(a->users.users, b->users.users, a->users.count * sizeof a->users.users[0]) == 0;
     case COMMAND_ADJUST:
         return a->adjust.item == b->adjust.item && a->adjust.channel == b->adjust.channel
-            && a->adjust.delta == b->adjust.delta;
+            && a->adjust.delta == b->adjust.delta && a->adjust.gone == b->adjust.gone;
     case COMMAND_MOVE:
         return a->move.item == b->move.item && a->move.from == b->move.from
             && a->move.to == b->move.to && a->move.quantity == b->move.quantity;

@@ -73,6 +73,12 @@ void world_move_told(
         violation("I9 states only move forward", "a pending order refuses event %u", move->event);
 }
 
+static void move_asked(struct world *world, const struct order_move *move)
+{
+    if (move->event == ORDER_EVENT_REFUND)
+        world->by_hand[move->ticket] = true;
+}
+
 static bool move_send(struct world *world, const struct order_move *move)
 {
     struct order after = { 0 };
@@ -82,6 +88,7 @@ static bool move_send(struct world *world, const struct order_move *move)
         return true;
     if (world->store_kind == WORLD_STORE_SQLITE && world_chance(world, 3))
         sim_vfs_crash_in((uint32_t)world_below(world, 12));
+    move_asked(world, move);
     const enum status status = store->ops->orders_move(store, move, 1, &after, &answer);
     sim_vfs_crash_not();
     trace_step("move", move->ticket, move->event, status == STATUS_OK ? answer : 100u);
@@ -112,10 +119,15 @@ void world_look(struct world *world, ticket_number ticket)
 void world_move(struct world *world)
 {
     const uint64_t count = world->model.ticket_count;
-    if (count == 0)
-        return;
-    const ticket_number ticket = world_below(world, (count + 1) / 2) * 2 + 1;
-    const struct order_move move = world_move_choose(world, ticket);
+    if (count > 0)
+        world_move_ticket(world, world_below(world, (count + 1) / 2) * 2 + 1, false);
+}
+
+void world_move_ticket(struct world *world, ticket_number ticket, bool pays)
+{
+    struct order_move move = world_move_choose(world, ticket);
+    if (pays)
+        move.event = ORDER_EVENT_PAY;
     if (!world->sim_store.away)
         world_look(world, ticket);
     if (!move_send(world, &move))
@@ -161,8 +173,9 @@ void world_expire(struct world *world)
 {
     static struct expiry expiry; /* large */
     struct model *model = &world->model;
-    for (ticket_number ticket = 1; ticket <= model->ticket_count; ticket += 2)
-        world_look(world, ticket);
+    for (ticket_number ticket = 1; ticket <= model->ticket_count; ticket++)
+        if (world_order_is_ours(world, ticket))
+            world_look(world, ticket);
     if (model->request_count + model->ticket_count + ROOM > SIM_REQUESTS
         || model->lsn + model->ticket_count + ROOM > SIM_LOG
         || model->ticket_count + PLACES_MAX > SIM_TICKETS)

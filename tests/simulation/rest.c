@@ -41,6 +41,7 @@ static void round_run(struct world *world, bool whole)
     if (status != STATUS_OK || world->pump_progress.refused > 0)
         violation("I10 every unit returned once", "the pump does not come through: %s",
             status_name(status));
+    presale_follow(world);
     waitlist_look(&world->waitlist);
     world_serve(world);
     rooms_run(world, UINT32_MAX);
@@ -209,6 +210,8 @@ void world_check_rest(struct world *world)
             letters == 0 ? 0 : letter_rows[letters - 1].at.seq,
             letters == 0 ? "" : letter_rows[letters - 1].reason);
     world_check_money(world);
+    world_check_presale(world);
+    world_check_units(world);
     check_audit(world);
 }
 

@@ -123,6 +123,7 @@ void world_restore(struct world *world)
     world_open(world);
     for (uint32_t i = 0; i < lost.count; i++)
         must(world->store->ops->restore->raise(world->store, &lost.rows[i]), "a number");
+    presale_restored(world);
     log_read(world);
     moves_forget(world);
     world_payments_search(world, false);

@@ -126,6 +126,8 @@ static void step_writer(struct world *world)
         world_crash(world);
     else if (status == STATUS_CORRUPT)
         violation("orders", "the order writer stopped: %s", world->writer_progress.trouble);
+    else
+        world_check_pool(world);
 }
 
 static void step_pump(struct world *world)
@@ -173,7 +175,7 @@ static void step_trouble(struct world *world)
     trace_step("trouble", world->disk.full, world->sim_store.away, world->sim_queue.late);
 }
 
-enum { PAY_PERCENT = 25, GROUP_PERCENT = 25 };
+enum { PAY_PERCENT = 25, GROUP_PERCENT = 25, POLICY_PERCENT = 12, POOL_PERCENT = 1 };
 
 static bool setup_missing(const struct world *world)
 {
@@ -188,6 +190,10 @@ void world_step(struct world *world)
     if (world_chance(world, PAY_PERCENT))
         world_pay(world);
     world_backup(world);
+    if (world_chance(world, POLICY_PERCENT))
+        world_presale(world);
+    if (world_chance(world, POOL_PERCENT))
+        world_pools(world);
     const uint64_t what = world_below(world, 1000);
     const bool first = world->just_opened;
     world->just_opened = false;

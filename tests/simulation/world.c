@@ -166,6 +166,7 @@ static void pump_commit(struct inventory_port *port)
     slot->tag = model_asked(&pump_world->model, PUMP_PORT, &slot->command,
         journal_appended(journal), journal_durable(journal), pump_world->engine_ms);
     pump->tags[slot->tag] = pump->request.tag;
+    presale_asked(pump_world, &slot->command);
     pump_world->commands++;
     trace_step("pump asks", slot->command.settle.ticket, slot->command.settle.step,
         slot->command.settle.to);
@@ -239,6 +240,7 @@ static void orders_open(struct world *world)
             .window_ms = OFFER_WINDOW_MS,
             .has_line = world->channel_count <= CHANNEL_LINE });
     providers_open(world);
+    presale_open(world);
     rooms_start(world);
     world->writer_progress = (struct order_writer_progress){ 0 };
     world->pump_progress = (struct stock_pump_progress){ 0 };
@@ -431,6 +433,8 @@ static void sale_choose(struct world *world)
     }
     for (item_id id = 1; id <= world->item_count; id++)
         item_choose(world, id);
+    presale_choose(world);
+    pools_choose(world);
     for (uint32_t i = 0; i < SIM_USERS; i++)
         world->users[i] = (world_below(world, UINT64_MAX) & ~(uint64_t)(SIM_USERS - 1)) | i | 1u << 20;
 }
@@ -442,8 +446,10 @@ static void catalog_fill(struct world *world)
     struct order_store *store = world->store;
     enum status status = store->ops->identity_set(store, world->data_id);
     product = (struct product){ .name = "thing", .images = "[]", .currency = "CNY", .list_price = 5000 };
-    if (status == STATUS_OK)
+    for (uint32_t i = 0; i < POOL_PRODUCT && status == STATUS_OK; i++)
         status = store->ops->product_insert(store, &product);
+    if (status == STATUS_OK && world->pool_known)
+        status = store->ops->product_stock(store, POOL_PRODUCT, world->pool_units);
     for (sale_id id = 1; id <= world->sale_count && status == STATUS_OK; id++) {
         const struct command_sale *wish = &world->sale_wish[id];
         sale = (struct sale){ .title = "sale",
@@ -461,7 +467,7 @@ static void catalog_fill(struct world *world)
     for (item_id id = 1; id <= world->item_count && status == STATUS_OK; id++) {
         const struct command_preheat *wish = &world->item_wish[id];
         struct item item = { .sale = wish->sale,
-            .product = product.id,
+            .product = world->pooled[id] ? POOL_PRODUCT : 1,
             .flash_price = wish->unit_price,
             .limit_per_user = wish->limit_per_user,
             .pay_window_ms = wish->pay_window_ms,
@@ -475,6 +481,7 @@ static void catalog_fill(struct world *world)
     }
     if (status != STATUS_OK)
         violation("store", "the catalog can't be filled: %s", status_name(status));
+    presale_catalog(world);
 }
 
 static void world_reset(struct world *world, uint64_t seed, enum world_store store)
@@ -496,6 +503,10 @@ static void world_reset(struct world *world, uint64_t seed, enum world_store sto
     memset(world->moved, 0, sizeof world->moved);
     world->payment_count = 0;
     memset(world->draws, 0, sizeof world->draws);
+    memset(world->by_hand, 0, sizeof world->by_hand);
+    memset(world->told_booking, 0, sizeof world->told_booking);
+    memset(world->gave_up, 0, sizeof world->gave_up);
+    world->booking_last = 0;
     world->backup_there = false;
     world->place_id_last = 0;
     world->lives = world->commands = world->crashes = world->stops = world->door_refusals = 0;
@@ -558,6 +569,9 @@ uint64_t world_run(struct world *world, uint64_t seed, enum world_store store)
         world_crash(world);
     else
         world_stop(world);
+    world_rest(world);
+    world_check_rest(world);
+    world_pools(world);
     world_rest(world);
     world_check_rest(world);
     world_expire(world);

@@ -9,6 +9,7 @@
 #include "funnel/door.h"
 #include "funnel/room/room_line.h"
 #include "inventory/embedded.h"
+#include "orders/booking_follow.h"
 #include "orders/cashier.h"
 #include "orders/late_money.h"
 #include "orders/order_writer.h"
@@ -79,8 +80,12 @@ struct world {
     struct command_preheat item_wish[SIM_ITEMS];
     user_id users[SIM_USERS];
     uint32_t key_count, place_count;
-    bool bursts;       /* everybody at once, now and then */
-    uint32_t refusing; /* one in so many tickets is refused by the database; 0: none */
+    bool bursts;                        /* everybody at once, now and then */
+    item_id presale_item, deposit_item; /* 0: none */
+    uint32_t presale_cap, balance_ms;
+    bool pooled[SIM_ITEMS]; /* these take their units from the stock of one product */
+    uint32_t pool_units;    /* that it had */
+    uint32_t refusing;      /* one in so many tickets is refused by the database; 0: none */
 
     /* Time. */
     uint64_t now_ms;    /* what this process believes */
@@ -100,6 +105,7 @@ struct world {
     struct order_writer *writer;
     struct stock_pump *pump;
     struct waitlist waitlist;
+    struct booking_follow bookings;
     struct cashier cashier;
     struct late_money late;
     struct room_line rooms[SIM_SALES];
@@ -114,6 +120,12 @@ struct world {
 
     /* What the order side was told about its own moves, by ticket: the answers outlive crashes. */
     uint8_t moved[SIM_NUMBERS + 1]; /* enum order_state; ORDER_NONE: nothing yet */
+
+    bool by_hand[SIM_NUMBERS + 1];    /* somebody wanted this order refunded */
+    uint64_t told_booking[SIM_USERS]; /* the latest; 0: none */
+    bool gave_up[SIM_USERS];          /* left the line of the presale, once at least */
+    uint64_t booking_last;            /* of all that were told */
+    bool pool_known;                  /* no older copy of the database was put back */
 
     struct sim_draw draws[SIM_SALES];
 
@@ -162,6 +174,7 @@ void client_act(struct world *world); /* somebody asks for something */
 /* False: the port is full. */
 bool client_ask(struct world *world, uint32_t port, const struct command *command);
 void world_channels_act(struct world *world); /* channels.c: the shop, for its channels and safety stock */
+void channels_told(struct world *world, const struct command *command, const struct outcome *told);
 void client_burst(struct world *world); /* all buyers want one of everything */
 void client_collect(struct world *world, uint32_t port);
 void client_setup(struct world *world); /* the shop asks for whatever of its sales is not in the log yet */
@@ -183,6 +196,8 @@ void world_move_told(
     struct world *world, const struct order_move *move, const struct order *after, uint8_t answer);
 void world_check_moved(const struct world *world, const struct order *order); /* at rest */
 
+void world_move_ticket(struct world *world, ticket_number ticket, bool pays);
+
 /* groups.c */
 void world_group(struct world *world); /* a few at once, who share a commit */
 
@@ -191,6 +206,29 @@ void world_wait(struct world *world);  /* somebody joins a line, or leaves it */
 void world_serve(struct world *world); /* the pump's port is emptied, free units are offered */
 /* At rest: nobody waits for units that are free and that he may have. */
 void world_check_lines(const struct world *world);
+
+/* presale.c */
+void presale_choose(struct world *world);  /* what the shop wants */
+void presale_catalog(struct world *world); /* the catalog has its items */
+void presale_open(struct world *world);    /* the process starts */
+void world_presale(struct world *world);   /* somebody books, pays, leaves, or units arrive */
+void presale_follow(struct world *world);  /* one turn */
+void presale_told(struct world *world, const struct command *command, const struct outcome *told);
+void presale_asked(const struct world *world, const struct command *command); /* by the pump's port */
+void presale_restored(struct world *world);
+void world_check_presale(const struct world *world); /* at rest */
+
+/* remedies.c */
+void world_remedies(struct world *world, item_id item, uint32_t missing); /* units that were sold twice */
+
+/* pools.c */
+enum { POOL_PRODUCT = 2 }; /* the other one has no stock of its own */
+void pools_choose(struct world *world);
+/* The item's wish becomes what it takes from its product. False: not now. */
+bool pools_draw(struct world *world, item_id id);
+void world_pools(struct world *world);             /* past items give back what they have */
+void world_check_pool(const struct world *world);  /* at any moment */
+void world_check_units(const struct world *world); /* at rest */
 
 void world_look(struct world *world, ticket_number ticket); /* a commit whose answer a crash took */
 
@@ -212,7 +250,7 @@ bool provider_survived(struct world *world, enum status status);
 bool provider_calls_back(
     struct world *world, const struct sim_payment *row, const struct provider_said *said);
 bool provider_answers(struct world *world); /* what was said and not heard yet is heard */
-/* The ticket is moved by the order side: its number is odd, or late money has asked for it. */
+/* The ticket is moved by the order side: its number is odd, it is a deposit, or late money asked for it. */
 bool world_order_is_ours(const struct world *world, ticket_number ticket);
 
 /* payments.c */

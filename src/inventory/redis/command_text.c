@@ -6,7 +6,7 @@
  *   preheat ITEM SALE PRICE LIMIT WINDOW TOTAL LOCKED SOLD-BEFORE SAFETY UNITS… (8) CURRENCY CHANGE
  *                                                   no currency: -
  *   gate SALE MOVE                                  users SALE REMOVE COUNT USER…
- *   adjust ITEM CHANNEL DELTA                       move ITEM FROM TO QUANTITY
+ *   adjust ITEM CHANNEL DELTA GONE                  move ITEM FROM TO QUANTITY
  *   reserve USER KEY ITEM QUANTITY CHANNEL FLAGS WINDOW
  *   settle TICKET STEP TO LET-GO WINDOW COUNT (USER KEY QUANTITY)…
  *   arrive SALE USER                                admit SALE HEAD
@@ -48,7 +48,7 @@ static const struct word gate_words[] = { WORD(gate.sale, NUMBER), WORD(gate.mov
 static const struct word users_words[] = { WORD(users.sale, NUMBER), WORD(users.remove, FLAG),
     WORD(users.count, NUMBER) };
 static const struct word adjust_words[] = { WORD(adjust.item, NUMBER), WORD(adjust.channel, NUMBER),
-    WORD(adjust.delta, SIGNED) };
+    WORD(adjust.delta, SIGNED), WORD(adjust.gone, FLAG) };
 static const struct word move_words[] = { WORD(move.item, NUMBER), WORD(move.from, NUMBER),
     WORD(move.to, NUMBER), WORD(move.quantity, NUMBER) };
 static const struct word reserve_words[] = { WORD(reserve.user, HEX), WORD(reserve.key, HEX),

@@ -142,6 +142,20 @@ def a_report_takes_what_there_is_and_records_the_rest():
 
 
 @rule
+def units_that_left_the_shop_do_not_go_back_to_the_product():
+    product = server.product(stock=10)
+    item = shop(product=product, channels={"web": 2, "tmall": 3, "jd": 3}, safety=2)
+    equal(report(item, "elsewhere", 3).json()["taken"], 3)
+    server.admin_ok("POST", f"/items/{item}/safety", {"quantity": 1, "reason": "damage"})
+    server.admin_ok("POST", f"/items/{item}/adjust", {"delta": -2, "channel": "jd"})
+
+    def stock():
+        return server.admin_ok("GET", f"/products/{product}")["stock"]
+    eventually(lambda: stock() > 0, "what the shop itself takes away goes back")
+    equal((stock(), server.counts(item)["given"]), (2, 4), "and nothing else does: records are applied in order")
+
+
+@rule
 def a_report_is_done_once_though_the_server_is_killed():
     item = shop()
     report(item, "before", 2)

@@ -170,8 +170,9 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
         break;
     case 5:
         command->type = COMMAND_ADJUST;
-        command->adjust =
-            (struct command_adjust){ .item = 3, .channel = CHANNEL_SAFETY, .delta = INT32_MIN };
+        command->adjust = (struct command_adjust){
+            .item = 3, .channel = CHANNEL_SAFETY, .delta = INT32_MIN, .gone = true
+        };
         outcome->applied = -UNITS_MAX;
         break;
     case 6:

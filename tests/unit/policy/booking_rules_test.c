@@ -87,9 +87,52 @@ static void one_for_each_user_and_no_more_than_the_cap(void **state)
     assert_int_equal(book_decide(BOOKING_REFUNDED, 0, 3), BOOK_DONE);
 }
 
+static void a_deposit_is_asked_for_until_half_of_the_hour(void **state)
+{
+    struct booking due = { .state = BOOKING_DUE, .has_deposit = true, .booked_ms = NOW_MS };
+    (void)state;
+    assert_true(booking_wants_deposit(&due, NOW_MS + BOOKING_LOST_MS / 2 - 1));
+    assert_false(booking_wants_deposit(&due, NOW_MS + BOOKING_LOST_MS / 2));
+    due.deposit = 7;
+    assert_false(booking_wants_deposit(&due, NOW_MS));
+    due = (struct booking){ .state = BOOKING_PLACED, .booked_ms = NOW_MS };
+    assert_false(booking_wants_deposit(&due, NOW_MS));
+}
+
+static void a_deposit_has_the_key_of_its_booking(void **state)
+{
+    const struct booking booking = { .id = 9, .user = 3, .quantity = 2 };
+    const struct item deposit = { .id = 5, .pay_window_ms = 700 };
+    (void)state;
+    const struct command command = booking_deposit_command(&booking, &deposit, NOW_MS);
+    assert_int_equal(command.type, COMMAND_RESERVE);
+    assert_int_equal(command.reserve.key, booking_key(9));
+    assert_int_equal(command.reserve.user, 3);
+    assert_int_equal(command.reserve.item, 5);
+    assert_int_equal(command.reserve.quantity, 2);
+    assert_int_equal(command.reserve.flags, RESERVE_OFFER);
+    assert_int_equal(command.reserve.window_ms, 700);
+}
+
+static void an_answer_that_is_not_final_ends_no_booking(void **state)
+{
+    (void)state;
+    assert_int_equal(booking_deposit_answer(ANSWER_WON), DEPOSIT_BOUGHT);
+    assert_int_equal(booking_deposit_answer(ANSWER_REPEATED), DEPOSIT_BOUGHT);
+    assert_int_equal(booking_deposit_answer(ANSWER_DECIDING), DEPOSIT_BOUGHT);
+    assert_int_equal(booking_deposit_answer(ANSWER_IN_PROGRESS), DEPOSIT_AGAIN);
+    assert_int_equal(booking_deposit_answer(ANSWER_UNAVAILABLE), DEPOSIT_AGAIN);
+    assert_int_equal(booking_deposit_answer(ANSWER_TOO_POPULAR), DEPOSIT_AGAIN);
+    assert_int_equal(booking_deposit_answer(ANSWER_SOLD_OUT), DEPOSIT_REFUSED);
+    assert_int_equal(booking_deposit_answer(ANSWER_LIMIT_REACHED), DEPOSIT_REFUSED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_deposit_is_asked_for_until_half_of_the_hour),
+        cmocka_unit_test(a_deposit_has_the_key_of_its_booking),
+        cmocka_unit_test(an_answer_that_is_not_final_ends_no_booking),
         cmocka_unit_test(a_booking_stands_in_line_once_its_deposit_is_paid),
         cmocka_unit_test(a_deposit_that_was_never_won_is_forgotten_after_an_hour),
         cmocka_unit_test(the_deposit_goes_back_when_the_booking_came_to_nothing),

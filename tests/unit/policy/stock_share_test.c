@@ -69,9 +69,30 @@ static void units_always_add_up_and_never_pass_the_stock(void **state)
     }
 }
 
+static void everything_that_nobody_has_goes_back(void **state)
+{
+    const struct item_counts counts = {
+        .free = 5, .safety = 2, .held = 4, .sold = 3, .channel_free = { 3, 0, 0, 0, 0, 0, 0, 2 }
+    };
+    struct command commands[STOCK_BACK_MAX];
+    (void)state;
+    assert_int_equal(stock_back(6, &counts, commands), 3);
+    static const channel_index from[] = { 0, CHANNEL_LINE, CHANNEL_SAFETY };
+    static const int32_t delta[] = { -3, -2, -2 };
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(commands[i].type, COMMAND_ADJUST);
+        assert_int_equal(commands[i].adjust.item, 6);
+        assert_int_equal(commands[i].adjust.channel, from[i]);
+        assert_int_equal(commands[i].adjust.delta, delta[i]);
+        assert_false(commands[i].adjust.gone);
+    }
+    assert_int_equal(stock_back(6, &(struct item_counts){ .sold = 3 }, commands), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_that_nobody_has_goes_back),
         cmocka_unit_test(an_item_gets_what_it_wants_or_what_there_is),
         cmocka_unit_test(the_web_channel_is_shortened_first_and_locked_units_last),
         cmocka_unit_test(units_always_add_up_and_never_pass_the_stock),

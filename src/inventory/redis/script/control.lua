@@ -271,7 +271,7 @@ if kind == 'sale' or kind == 'preheat' or kind == 'gate' or kind == 'users' or k
     elseif kind == 'users' then
         pattern, apply = '^users (%d+) ([01]) %d+([%x ]*)$', list_users
     elseif kind == 'adjust' then
-        pattern, apply = '^adjust (%d+) (%d+) (-?%d+)$', adjust
+        pattern, apply = '^adjust (%d+) (%d+) (-?%d+) [01]$', adjust
     else
         pattern, apply = '^move (%d+) (%d+) (%d+) (%d+)$', move
     end

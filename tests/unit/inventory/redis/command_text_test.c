@@ -37,7 +37,8 @@ static void each_kind_is_read_as_it_is_written(void **state)
     same_again("users 1 1 2 0000000000000001 ffffffffffffffff");
     assert_true(command.users.remove && command.users.users[1] == UINT64_MAX);
     same_again("users 1 0 0 by 0000000000000001 0");
-    same_again("adjust 5 255 -2147483648");
+    same_again("adjust 5 255 -2147483648 1");
+    assert_true(command.adjust.gone);
     assert_int_equal(command.adjust.delta, INT32_MIN);
     same_again("move 5 255 0 4294967295");
     same_again("settle 7 1 0 1 60000 2 0000000000000001 0 1 0 00000000000000aa 1000");
@@ -67,7 +68,8 @@ static void nothing_else_is_read(void **state)
         "sale 1 3 1 281474976710656 1 0 0 0 0", "sale 1 3 1 2 2 0 0 0 0", "users 1 0 1",
         "users 1 0 0 0000000000000001", "users 1 0 13 0 0 0 0 0 0 0 0 0 0 0 0 0",
         "settle 7 1 0 1 60000 1", "settle 7 1 0 1 0 5 0 0 1 0 0 1 0 0 1 0 0 1 0 0 1",
-        "adjust 5 0 2147483648", "adjust 5 0 -0", "preheat 5 1 0 1 60000 0 0 0 0 0 0 0 0 0 0 0 0 cny 0",
+        "adjust 5 0 2147483648 0", "adjust 5 0 -0 0", "adjust 5 0 1 2", "adjust 5 0 1",
+        "preheat 5 1 0 1 60000 0 0 0 0 0 0 0 0 0 0 0 0 cny 0",
         "preheat 5 1 0 1 60000 0 0 0 0 0 0 0 0 0 0 0 0 CNYX 0",
         "preheat 5 1 0 1 60000 0 0 0 0 0 0 0 0 0 0 0 CNY 0" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
