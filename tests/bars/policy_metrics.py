@@ -3,7 +3,7 @@
 from bars import rules, several
 
 SECONDS = 900
-# Where each alarm is caused; those of many machines but script-differs are in check-cluster.
+# Where alarms are caused; those of webhooks, mails, statements, dead letters, members and brokers have tests of their own.
 ALARMS = ("alarms", "alarm_rules", "server_disk", "crowded_tables", "folder_bounds", "redis_differs")
 
 
