@@ -37,10 +37,10 @@ SUBMAKE = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS) -Oline)
 
 # ---- flags -------------------------------------------------------------------------------------------
 
-LIBRARIES := openssl gdlib sqlite3 jansson inih libcurl libsystemd libpq libmariadb rdkafka zlib
+LIBRARIES := openssl libturbojpeg libpng libwebp sqlite3 jansson inih libcurl libsystemd libpq libmariadb rdkafka zlib
 LIBRARY_CFLAGS := $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS := $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null) -lwslay -lhiredis -lm # no .pc file, or one with flags that nobody needs
-CMOCKA_LIBS = $(shell pkg-config --libs cmocka 2>/dev/null)
+CMOCKA_LIBS = $(shell pkg-config --libs cmocka libjpeg 2>/dev/null) # libjpeg writes odd pictures for tests
 DIFFERENTIAL_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags lua5.1 hiredis 2>/dev/null))
 DIFFERENTIAL_LIBS = $(shell pkg-config --libs lua5.1 2>/dev/null)
 

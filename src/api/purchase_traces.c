@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+enum {
+    ROUNDED_MS = 2,
+    CLOCKS_APART_MS = 1000
+}; /* a process whose clock differs more is not ready */
+
 COUNTER(begun_total, "stampede_traces_begun_total", "Purchases that are followed.");
 COUNTER(dropped_total, "stampede_traces_dropped_total",
     "Purchases that were to be followed and found no room.");
@@ -15,10 +20,11 @@ size_t purchase_traces_bytes(void)
     return sizeof(struct purchase_traces) + 64;
 }
 
-struct purchase_traces *purchase_traces_create(struct arena *arena, uint32_t sample)
+struct purchase_traces *purchase_traces_create(struct arena *arena, uint32_t sample, bool shared)
 {
     struct purchase_traces *traces = arena_take(arena, 1, sizeof *traces);
     traces->sample = sample;
+    traces->shared = shared;
     traces->wall_ns = clock_wall_ms() * 1000000 - clock_boot_ns();
     return traces;
 }
@@ -46,6 +52,7 @@ struct purchase_trace *purchase_trace_take(struct purchase_traces *traces, uint6
     }
     row->number = number;
     row->answer = ANSWER_NONE;
+    row->from_afar = row->told = row->ticket_told = false;
     row->decided_ns = row->told_ns = row->heard_ns = 0;
     row->http_status = 0;
     atomic_store_explicit(&row->answered_ns, 0, memory_order_relaxed);
@@ -56,9 +63,12 @@ struct purchase_trace *purchase_trace_take(struct purchase_traces *traces, uint6
 
 void purchase_trace_open(struct purchase_traces *traces, struct purchase_trace *row)
 {
-    metric_add(&begun_total, 1);
+    if (!row->from_afar)
+        metric_add(&begun_total, 1);
     atomic_fetch_add(&traces->open, 1);
     atomic_store_explicit(&row->state, TRACE_OPEN, memory_order_release);
+    if (traces->shared && !row->from_afar)
+        atomic_store(&traces->untold, true);
 }
 
 struct purchase_trace *purchase_trace_find(struct purchase_traces *traces, uint64_t number)
@@ -67,6 +77,12 @@ struct purchase_trace *purchase_trace_find(struct purchase_traces *traces, uint6
     return atomic_load_explicit(&row->state, memory_order_acquire) == TRACE_OPEN && row->number == number
         ? row
         : NULL;
+}
+
+bool purchase_trace_may_be(const struct purchase_trace *row, uint64_t decided_ns)
+{
+    const uint64_t apart_ms = row->from_afar ? CLOCKS_APART_MS : ROUNDED_MS;
+    return decided_ns + apart_ms * 1000000 >= row->begun_ns;
 }
 
 struct purchase_trace *purchase_trace_of_ticket(struct purchase_traces *traces, ticket_number ticket)

@@ -1,121 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/picture_clean.h"
 
-#include <gd.h>
+#include "media/picture_pixels.h"
 
-enum { JPEG_QUALITY = 85, WEBP_QUALITY = 85, PNG_LEVEL = 6 };
+#include <stdlib.h>
 
-/* gd writes its complaints to standard error by itself. */
-static void gd_quiet(int priority, const char *format, va_list arguments)
+static enum status decode(struct span bytes, struct pixels *pixels)
 {
-    (void)priority;
-    (void)format;
-    (void)arguments;
-}
-
-static gdImagePtr decoded(struct span bytes)
-{
-    void *data = (void *)(uintptr_t)bytes.data; /* gd only reads it */
-    const int size = (int)bytes.size;
     switch (picture_format_of(bytes)) {
     case PICTURE_JPEG:
-        return gdImageCreateFromJpegPtrEx(size, data, 0); /* a warning is an error */
+        return jpeg_decode(bytes, pixels);
     case PICTURE_PNG:
-        return gdImageCreateFromPngPtr(size, data);
+        return png_decode(bytes, pixels);
     case PICTURE_WEBP:
-        return gdImageCreateFromWebpPtr(size, data);
-    case PICTURE_UNKNOWN:
-    case PICTURE_FORMATS:
-    default:
-        return NULL;
-    }
-}
-
-/* Takes the old picture and gives the new one, or NULL. */
-static gdImagePtr replaced(gdImagePtr old, gdImagePtr fresh)
-{
-    gdImageDestroy(old);
-    return fresh;
-}
-
-/* EXIF's eight ways: mirrored where the number says so, then turned. */
-static gdImagePtr upright(gdImagePtr image, uint32_t orientation)
-{
-    static const int quarter_turns[] = { 0, 0, 0, 2, 2, 1, 3, 3, 1 }; /* counter-clockwise */
-    static const bool mirrored[] = { false, false, true, false, true, true, false, true, false };
-    if (mirrored[orientation])
-        gdImageFlipHorizontal(image);
-    if (quarter_turns[orientation] != 0)
-        image = replaced(
-            image, gdImageRotateInterpolated(image, (float)(90 * quarter_turns[orientation]), 0));
-    return image;
-}
-
-static gdImagePtr scaled(gdImagePtr image)
-{
-    const int width = gdImageSX(image), height = gdImageSY(image);
-    const int longest = width > height ? width : height;
-    if (longest <= PICTURE_KEPT_SIDE_MAX)
-        return image;
-    const int kept_width = (int)((int64_t)width * PICTURE_KEPT_SIDE_MAX / longest);
-    const int kept_height = (int)((int64_t)height * PICTURE_KEPT_SIDE_MAX / longest);
-    gdImagePtr small =
-        gdImageCreateTrueColor(kept_width < 1 ? 1 : kept_width, kept_height < 1 ? 1 : kept_height);
-    if (small != NULL) {
-        gdImageAlphaBlending(small, 0);
-        gdImageCopyResampled(small, image, 0, 0, 0, 0, gdImageSX(small), gdImageSY(small), width, height);
-    }
-    return replaced(image, small);
-}
-
-static void *encoded(gdImagePtr image, enum picture_format format, int *size)
-{
-    gdImageAlphaBlending(image, 0);
-    gdImageSaveAlpha(image, 1);
-    switch (format) {
-    case PICTURE_JPEG:
-        gdImageInterlace(image, 1); /* shown early, and shorter */
-        return gdImageJpegPtr(image, size, JPEG_QUALITY);
-    case PICTURE_PNG:
-        return gdImagePngPtrEx(image, size, PNG_LEVEL);
-    case PICTURE_WEBP:
-        return gdImageWebpPtrEx(image, size, WEBP_QUALITY);
+        return webp_decode(bytes, pixels);
     case PICTURE_UNKNOWN:
     case PICTURE_FORMATS:
         break;
     }
-    return NULL;
+    return STATUS_BAD_INPUT;
+}
+
+static enum status encode(struct pixels *pixels, enum picture_format format, void **out, size_t *size)
+{
+    switch (format) {
+    case PICTURE_JPEG:
+        return jpeg_encode(pixels, out, size);
+    case PICTURE_PNG:
+        return png_encode(pixels, out, size);
+    case PICTURE_WEBP:
+        return webp_encode(pixels, out, size);
+    case PICTURE_UNKNOWN:
+    case PICTURE_FORMATS:
+        break;
+    }
+    return STATUS_BAD_INPUT;
 }
 
 enum status picture_clean(struct span bytes, void **cleaned, size_t *size)
 {
+    struct pixels pixels = { 0 };
+    uint32_t width, height;
     *cleaned = NULL;
     *size = 0;
-    gdSetErrorMethod(gd_quiet);
-    if (picture_wrong(bytes) != NULL || bytes.size > INT32_MAX)
+    if (picture_wrong(bytes) != NULL || picture_size_of(bytes, &width, &height) != STATUS_OK)
         return STATUS_BAD_INPUT;
-    gdImagePtr image = decoded(bytes);
-    if (image != NULL && gdImagePaletteToTrueColor(image) == 0)
-        image = replaced(image, NULL);
-    if (image != NULL)
-        image = upright(image, picture_orientation_of(bytes));
-    if (image != NULL)
-        image = scaled(image);
-    if (image == NULL)
-        return STATUS_BAD_INPUT;
-    int written = 0;
-    void *made = encoded(image, picture_format_of(bytes), &written);
-    gdImageDestroy(image);
-    if (made == NULL || written <= 0 || written > PICTURE_KEPT_BYTES_MAX) {
-        gdFree(made);
-        return made == NULL || written <= 0 ? STATUS_BAD_INPUT : STATUS_FULL;
-    }
-    *cleaned = made;
-    *size = (size_t)written;
-    return STATUS_OK;
+    enum status status = pixels_make(&pixels, width, height);
+    if (status == STATUS_OK)
+        status = decode(bytes, &pixels);
+    if (status == STATUS_OK)
+        status = pixels_upright(&pixels, picture_orientation_of(bytes));
+    if (status == STATUS_OK)
+        status = pixels_shrink(&pixels, PICTURE_KEPT_SIDE_MAX);
+    if (status == STATUS_OK)
+        status = encode(&pixels, picture_format_of(bytes), cleaned, size);
+    pixels_free(&pixels);
+    if (status == STATUS_OK && *size <= PICTURE_KEPT_BYTES_MAX)
+        return STATUS_OK;
+    picture_free(*cleaned);
+    *cleaned = NULL;
+    *size = 0;
+    return status == STATUS_OK ? STATUS_FULL : STATUS_BAD_INPUT; /* memory is bounded for its sake */
 }
 
 void picture_free(void *cleaned)
 {
-    gdFree(cleaned);
+    free(cleaned);
 }

@@ -122,6 +122,16 @@ uint32_t picture_orientation_of(struct span bytes)
     return 1;
 }
 
+bool picture_inks_inverted(struct span bytes)
+{
+    struct jpeg_segment segment;
+    size_t at = 2;
+    for (int i = 0; i < JPEG_MARKERS_MAX && jpeg_next(bytes, &at, &segment); i++)
+        if (segment.marker == 0xee && span_starts_with(segment.content, SPAN("Adobe")))
+            return true;
+    return false;
+}
+
 /* ---- PNG and WebP say it at a fixed place */
 
 static bool png_size(struct span bytes, uint32_t *width, uint32_t *height)

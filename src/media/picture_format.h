@@ -23,6 +23,8 @@ enum picture_format picture_format_of(struct span bytes);
 MUST_CHECK enum status picture_size_of(struct span bytes, uint32_t *width, uint32_t *height);
 /* 1 … 8 as EXIF counts them; 1 (upright) where nothing sensible is said. */
 uint32_t picture_orientation_of(struct span bytes);
+/* Of a JPEG with four inks: whether it says how much ink is left away, as Adobe's programs do. */
+bool picture_inks_inverted(struct span bytes);
 /* NULL: it may be decoded; else a sentence that says why not. */
 const char *picture_wrong(struct span bytes);
 

@@ -66,6 +66,7 @@ static void part_add(struct keeper *keeper, uint32_t part)
             .lag_max = config->lag_max,
             .timeout_ms = config->timeout_ms,
             .changed = config->changed,
+            .wrote = config->wrote,
             .unreadable = config->unreadable,
             .context = config->context,
             .broker = config->broker },

@@ -24,6 +24,7 @@
 
 struct broker;
 struct order_store;
+struct queue_record;
 
 enum {
     KEEPER_LIST_MS = 200,
@@ -46,6 +47,8 @@ struct keeper_config {
     uint32_t parts_max;          /* it knows at most so many */
     /* An order was written or changed, after its commit. May be NULL. */
     void (*changed)(void *context, ticket_number ticket, user_id user);
+    /* A record became orders, after its commit. May be NULL. */
+    void (*wrote)(void *context, const struct queue_record *record);
     /* A partition is closed, or can't be opened: `what` begins with "script-differs: " or
      * "partition-closed: ". NULL: it is open again. May be NULL. */
     void (*alarm)(void *context, uint32_t part, const char *what);

@@ -108,6 +108,7 @@ static enum closing writer_make(struct opener *opener)
         &(struct order_writer_config){ .queue = opener->queue,
             .store = config->store,
             .changed = config->changed,
+            .wrote = config->wrote,
             .changed_context = config->context });
     const enum status status = order_writer_start(opener->writer);
     order_writer_hurry(opener->writer, true); /* nobody hears of a win before it is written */

@@ -2,6 +2,7 @@
 #include "server/cluster.h"
 
 #include "api/link.h"
+#include "api/trace_news.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -18,6 +19,7 @@
 #include "server/version.h"
 #include "store/redis/order_cache.h"
 #include "worker/alarms.h"
+#include "worker/trace_export.h"
 #include "worker/worker.h"
 
 #include <limits.h>
@@ -102,13 +104,31 @@ static bool order_moved(void *context, ticket_number *ticket, user_id *user)
 static bool news_write(void *context, uint64_t now_ms, struct text *message)
 {
     struct cluster *cluster = context;
-    return limits_news_write(&cluster->news, now_ms, message);
+    const bool limits = limits_news_write(&cluster->news, now_ms, message);
+    return trace_news_write(worker_purchase_traces(cluster->worker), message) || limits;
+}
+
+static bool news_urgent(void *context)
+{
+    const struct cluster *cluster = context;
+    return trace_news_wait(worker_purchase_traces(cluster->worker));
 }
 
 static void news_heard(void *context, uint64_t process, struct span message, uint64_t now_ms)
 {
     struct cluster *cluster = context;
     limits_news_heard(&cluster->news, process, message, now_ms);
+    trace_news_heard(worker_purchase_traces(cluster->worker), message);
+}
+
+/* The keeper's thread. */
+static void order_wrote(void *context, const struct queue_record *record)
+{
+    const struct cluster *cluster = context;
+    struct purchase_traces *traces = worker_purchase_traces(cluster->worker);
+    trace_wrote(traces, record);
+    if (trace_news_wait(traces))
+        wake_signal(remote_wake(cluster->remote));
 }
 
 static void partition_alarm(void *context, uint32_t part, const char *what)
@@ -261,6 +281,7 @@ static enum status remote_start(struct cluster *cluster, const struct config *co
         .levels = is_gateway(config) ? NULL : levels,
         .moved = order_moved,
         .news = news_write,
+        .news_urgent = config->trace_endpoint[0] != '\0' ? news_urgent : NULL,
         .heard = news_heard,
         .context = cluster };
     const enum status status = remote_open(&cluster->remote, &remote, what, sizeof what);
@@ -344,6 +365,7 @@ enum status cluster_open(struct cluster **out, const struct config *config,
             .timeout_ms = (uint32_t)config->inventory_timeout_ms,
             .lease_ms = KEEPER_LEASE_MS,
             .parts_max = (uint32_t)config->inventory_parts_max,
+            .wrote = config->trace_endpoint[0] != '\0' ? order_wrote : NULL,
             .alarm = partition_alarm,
             .broker = cluster->broker,
             .unreadable = unreadable_alarm,

@@ -245,6 +245,7 @@ enum status money_adopt(struct money *money, const char *provider, const char *r
     }
     if (status != STATUS_OK)
         return status;
+    alarm_clear(ALARM_PAYMENT_UNKNOWN); /* another one whose order is missing raises it again */
     log_warn("cashier", "payment %s of %s was not in the database; it was added again", reference,
         provider);
     snprintf(search.provider, sizeof search.provider, "%s", provider);

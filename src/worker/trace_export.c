@@ -44,7 +44,7 @@ void trace_wrote(struct purchase_traces *traces, const struct queue_record *reco
     char header[TRACEPARENT_CHARS + 1];
     const uint64_t now_ns = clock_boot_ns(), lag_ms = clock_now_ms() - record->command.time_ms;
     /* An earlier purchase of the same user and item, under the same key, is another one. */
-    if (now_ns - lag_ms * 1000000 + 2000000 < row->begun_ns)
+    if (!purchase_trace_may_be(row, now_ns - lag_ms * 1000000) || record->outcome.ticket == 0)
         return;
     row->decided_ns = now_ns - lag_ms * 1000000;
     purchase_trace_header(row, TRACE_ORDER, header);
@@ -52,6 +52,8 @@ void trace_wrote(struct purchase_traces *traces, const struct queue_record *reco
         (unsigned long long)record->outcome.ticket, row->request_id, header);
     atomic_store_explicit(&row->ticket, record->outcome.ticket, memory_order_release);
     atomic_store_explicit(&row->written_ns, now_ns, memory_order_release);
+    if (traces->shared)
+        atomic_store(&traces->untold, true);
 }
 
 struct purchase_trace *trace_tell(
@@ -149,12 +151,32 @@ static void row_write(
     }
 }
 
+static bool is_older(uint64_t ns, uint64_t ms)
+{
+    return clock_boot_ns() > ns + ms * 1000000;
+}
+
+/* Many machines: other parts may be seen here or elsewhere. A message that is under way is waited for. */
+static bool part_is_done(struct purchase_trace *row)
+{
+    const uint64_t answered_ns = ns_of(&row->answered_ns), written_ns = ns_of(&row->written_ns);
+    const uint64_t last_ns = answered_ns > written_ns ? answered_ns : written_ns;
+    if (row->told_ns != 0 && row->heard_ns == 0)
+        return false;
+    if (last_ns == 0 && row->heard_ns == 0)
+        return row->from_afar && is_older(row->begun_ns, TRACE_UNSEEN_MS);
+    return (row->from_afar ? row->heard_ns != 0 : answered_ns != 0 && row->answer != ANSWER_WON)
+        || is_older(last_ns, TRACE_REST_MS);
+}
+
 /* Its last part is there, or nobody waits any longer. */
 static bool row_is_done(const struct trace_export *export, struct purchase_trace *row)
 {
     const uint64_t answered_ns = ns_of(&row->answered_ns);
-    if (clock_boot_ns() - row->begun_ns > (uint64_t)TRACE_PATIENCE_MS * 1000000)
+    if (is_older(row->begun_ns, TRACE_PATIENCE_MS))
         return true;
+    if (export->traces->shared)
+        return part_is_done(row);
     if (answered_ns == 0 || row->answer != ANSWER_WON)
         return answered_ns != 0;
     return ns_of(&row->written_ns) != 0
@@ -170,6 +192,12 @@ static void call_answered(void *self, uint64_t count, const struct outgoing_call
         log_warn("trace", "%llu traces were not accepted (status %d %s): look at trace.endpoint",
             (unsigned long long)count, call->result == OUTGOING_ANSWERED ? call->status : 0,
             call->error);
+}
+
+/* Something of it was seen by this process. */
+static bool row_has_parts(struct purchase_trace *row)
+{
+    return ns_of(&row->answered_ns) != 0 || ns_of(&row->written_ns) != 0 || row->heard_ns != 0;
 }
 
 static uint32_t rows_send(struct trace_export *export, struct purchase_trace **rows, uint32_t count)
@@ -209,22 +237,26 @@ static uint64_t export_turn(void *self, uint64_t now_ms)
     for (uint32_t i = 0;
          i < TRACE_ROWS && atomic_load(&export->traces->open) > 0 && count < ROWS_PER_CALL; i++) {
         struct purchase_trace *row = &export->traces->rows[i];
-        if (atomic_load_explicit(&row->state, memory_order_acquire) == TRACE_OPEN
-            && row_is_done(export, row))
+        if (atomic_load_explicit(&row->state, memory_order_acquire) != TRACE_OPEN
+            || !row_is_done(export, row))
+            continue;
+        if (row_has_parts(row))
             rows[count++] = row;
+        else
+            purchase_trace_free(export->traces, row);
     }
     const bool more = count > 0 && rows_send(export, rows, count) == ROWS_PER_CALL;
     return more ? now_ms : now_ms + LOOK_MS;
 }
 
 struct purchase_traces *trace_export_open(struct arena *arena, const struct config *config,
-    struct outgoing_calls *calls, struct task *task)
+    bool shared, struct outgoing_calls *calls, struct task *task)
 {
     struct trace_export *export = arena_take(arena, 1, sizeof *export);
     *export = (struct trace_export){ .config = config, .calls = calls };
     *task = (struct task){ .name = "traces", .self = export, .turn = export_turn };
     outgoing_calls_listen(calls, CALL_TRACES, call_answered, export);
     if (config->trace_endpoint[0] != '\0')
-        export->traces = purchase_traces_create(arena, (uint32_t)config->trace_sample);
+        export->traces = purchase_traces_create(arena, (uint32_t)config->trace_sample, shared);
     return export->traces;
 }

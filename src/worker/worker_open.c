@@ -357,8 +357,8 @@ static enum status tasks_open(
             status_name(status));
         return status;
     }
-    worker->traces =
-        trace_export_open(arena, config->config, worker->calls, &worker->tasks[TASK_TRACES]);
+    worker->traces = trace_export_open(arena, config->config, config->leads != LEADS_ALWAYS,
+        worker->calls, &worker->tasks[TASK_TRACES]);
     gateway_tasks_open(worker, config);
     money_tasks_open(worker, config);
     status = order_tasks_open(worker, config);

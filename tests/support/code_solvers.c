@@ -2,9 +2,10 @@
 #pragma GCC optimize("O3") /* they compute a lot, in all builds */
 #include "tests/support/code_solvers.h"
 
+#include "funnel/human/picture_parts.h"
+#include "tests/support/png_read.h"
+
 #include <float.h>
-#include <gd.h>
-#include <gdfontg.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,31 +20,33 @@ enum {
     INKS_MAX = 64,
 };
 
+#define LETTER_WIDE 0.97f /* as the generator draws them on average */
+#define LETTER_HIGH 1.01f
+
 /* Each pixel's colour; 0: paper. */
 struct page {
     int ink[HEIGHT][WIDTH];
 };
 
-static int far_apart(int a, int b)
+static int far_apart(const uint8_t a[3], const uint8_t b[3])
 {
-    return abs(gdTrueColorGetRed(a) - gdTrueColorGetRed(b))
-        + abs(gdTrueColorGetGreen(a) - gdTrueColorGetGreen(b))
-        + abs(gdTrueColorGetBlue(a) - gdTrueColorGetBlue(b));
+    return abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2]);
 }
 
 static void page_read(const struct picture *picture, struct page *page)
 {
-    gdImagePtr image = gdImageCreateFromPngPtr((int)picture->size, (void *)(uintptr_t)picture->png);
-    if (image == NULL)
+    static uint8_t points[HEIGHT][WIDTH][3];
+    uint32_t width, height;
+    png_read(picture->png, picture->size, &width, &height, &points[0][0][0], sizeof points);
+    if (width != WIDTH || height != HEIGHT)
         abort();
-    const int paper = gdImageGetTrueColorPixel(image, 0, HEIGHT - 1);
+    const uint8_t *paper = points[HEIGHT - 1][0];
     for (int y = 0; y < HEIGHT; y++) {
         for (int x = 0; x < WIDTH; x++) {
-            const int pixel = gdImageGetTrueColorPixel(image, x, y);
-            page->ink[y][x] = far_apart(pixel, paper) > 150 ? pixel + 1 : 0;
+            const uint8_t *at = points[y][x];
+            page->ink[y][x] = far_apart(at, paper) > 150 ? 1 + (at[0] << 16 | at[1] << 8 | at[2]) : 0;
         }
     }
-    gdImageDestroy(image);
 }
 
 /* ---- what a letter may look like */
@@ -92,18 +95,27 @@ static bool shape_of(const unsigned char *ink, int width, int height, struct sha
     return true;
 }
 
-/* A letter of the font as the generator draws it on average: turned, without waves. */
+/* A letter as the generator draws it on average, turned, without waves: its own pen and its own outlines. */
 static void letter_ink(char letter, float angle, float wide, float high, unsigned char *ink, int side)
 {
-    const gdFont *font = gdFontGetGiant();
-    for (int i = 0; i < side * side; i++) {
-        const int row = i / side;
-        const float dx = (float)(i % side) - (float)side / 2, dy = (float)row - (float)side / 2;
-        const float x = (dx * cosf(angle) + dy * sinf(angle)) / wide + (float)font->w / 2;
-        const float y = (dy * cosf(angle) - dx * sinf(angle)) / high + (float)font->h / 2;
-        ink[i] = x >= 0 && y >= 0 && x < (float)font->w && y < (float)font->h
-            && font->data[(letter - font->offset) * font->w * font->h + (int)y * font->w + (int)x] != 0;
+    static struct paper paper;
+    const struct figure_outline *outline =
+        &letter_outlines[strchr(picture_letters, letter) - picture_letters];
+    const float unit = PICTURE_LETTER_SIZE / 200.0f, middle = (float)side / 2;
+    const float c = cosf(angle), s = sinf(angle);
+    paper_clear(&paper, side, side);
+    for (int i = 1; i < outline->count; i++) {
+        struct spot ends[2];
+        for (int end = 0; end < 2; end++) {
+            const float x = (float)outline->points[i - 1 + end].x * unit * wide;
+            const float y = (float)outline->points[i - 1 + end].y * unit * high;
+            ends[end] = (struct spot){ middle + c * x - s * y, middle + s * x + c * y };
+        }
+        if (outline->points[i - 1].x != FIGURE_LIFT && outline->points[i].x != FIGURE_LIFT)
+            paper_ink_line(&paper, ends[0], ends[1], PICTURE_LETTER_THICK);
     }
+    for (int i = 0; i < side * side; i++)
+        ink[i] = paper.ink[i] > PAPER_INK_MOST / 2;
 }
 
 static void shapes_make(void)
@@ -111,7 +123,7 @@ static void shapes_make(void)
     static unsigned char ink[80 * 80];
     for (int i = 0; i < 25 * TURNS && !shapes_made; i++) {
         const int turn = i % TURNS - TURNS / 2;
-        letter_ink(picture_letters[i / TURNS], (float)turn * 0.12f, 3.2f, 3.4f, ink, 80);
+        letter_ink(picture_letters[i / TURNS], (float)turn * 0.12f, LETTER_WIDE, LETTER_HIGH, ink, 80);
         if (!shape_of(ink, 80, 80, &shapes[i]))
             abort();
     }
@@ -332,9 +344,9 @@ void solver_letters(const struct picture *picture, char code[SOLVER_LETTERS + 1]
         worth[x] = -FLT_MAX;
     for (int look = 0; look < 25 * LOOKS * SIZES; look++) {
         const char known = picture_letters[look / (LOOKS * SIZES)];
-        const float wide = look % SIZES == 0 ? 3.2f : 4.0f;
+        const float wide = look % SIZES == 0 ? LETTER_WIDE * 0.9f : LETTER_WIDE * 1.1f;
         const int turn = look / SIZES % LOOKS - LOOKS / 2;
-        letter_make(known, (float)turn * 0.2f, wide, 3.8f, &letter);
+        letter_make(known, (float)turn * 0.2f, wide, LETTER_HIGH, &letter);
         for (int x = 16; x < WIDTH - 16; x += STEP) {
             const float fit = letter_fit(&page, &letter, x);
             if (fit > worth[x]) {

@@ -3,8 +3,8 @@
 #include "tests/support/picture_solvers.h"
 
 #include "funnel/human/picture_parts.h"
+#include "tests/support/png_read.h"
 
-#include <gd.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,22 +20,19 @@ struct ink {
 /* How dark each pixel is between the lightest and the darkest of the picture. */
 static void ink_read(const struct picture *picture, struct ink *ink)
 {
-    gdImagePtr image = gdImageCreateFromPngPtr((int)picture->size, (void *)(uintptr_t)picture->png);
+    static uint8_t points[PIXELS_MAX][3];
+    uint32_t width, height;
     float least = 1e9f, most = -1e9f;
-    if (image == NULL)
-        abort();
-    ink->width = gdImageSX(image);
-    ink->height = gdImageSY(image);
+    png_read(picture->png, picture->size, &width, &height, &points[0][0], sizeof points);
+    ink->width = (int)width;
+    ink->height = (int)height;
     for (int i = 0; i < ink->width * ink->height; i++) {
-        const int pixel = gdImageGetTrueColorPixel(image, i % ink->width, i / ink->width);
-        ink->at[i] =
-            (float)(gdTrueColorGetRed(pixel) + gdTrueColorGetGreen(pixel) + gdTrueColorGetBlue(pixel));
+        ink->at[i] = (float)(points[i][0] + points[i][1] + points[i][2]);
         least = ink->at[i] < least ? ink->at[i] : least;
         most = ink->at[i] > most ? ink->at[i] : most;
     }
     for (int i = 0; i < ink->width * ink->height; i++)
         ink->at[i] = (most - ink->at[i]) / (most - least + 1);
-    gdImageDestroy(image);
 }
 
 static void ink_blur(struct ink *ink, int times)

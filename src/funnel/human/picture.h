@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* funnel/human/picture.h: draws what a person is asked to read or to move: a distorted code, or a picture
- * with a gap and the piece that fits it. PNG, by libgd, with its built-in font: no font file is needed.
- * Thread: any, never an edge: drawing takes about a millisecond and allocates. Memory: the caller's
- * buffers; what libgd allocates it gives back before returning.
- * Errors: STATUS_FULL when the picture does not fit the buffer or libgd has no memory. */
+/* funnel/human/picture.h: draws what a person is asked to read or to move: a distorted code, or a
+ * picture with many figures and two pieces that show two of them again. PNG; the letters are outlines
+ * of our own, so no font is needed. Thread: any, never an edge: drawing takes about a millisecond, 70
+ * KiB of the stack, and zlib allocates. Memory: the caller's buffers; zlib gives back what it
+ * allocates. Errors: STATUS_FULL when the picture does not fit the buffer or zlib has no memory. */
 #ifndef STAMPEDE_FUNNEL_HUMAN_PICTURE_H
 #define STAMPEDE_FUNNEL_HUMAN_PICTURE_H
 
@@ -16,6 +16,8 @@
 enum {
     PICTURE_CODE_WIDTH = 240,
     PICTURE_CODE_HEIGHT = 80,
+    PICTURE_LETTER_SIZE = 40,
+    PICTURE_LETTER_THICK = 6,
     PICTURE_SLIDER_WIDTH = 300,
     PICTURE_SLIDER_HEIGHT = 156,
     PICTURE_SLIDER_PLACES = 18, /* where figures stand */

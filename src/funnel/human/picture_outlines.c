@@ -3,10 +3,6 @@
  * their meaning. Within -100…100; LIFT lifts the pen. */
 #include "funnel/human/picture_parts.h"
 
-#define LIFT \
-    { \
-        FIGURE_LIFT, 0 \
-    }
 #define RING(x, y, r) \
     { (x) + (r), (y) }, { (x) + (r)*7 / 10, (y) + (r)*7 / 10 }, { (x), (y) + (r) }, \
         { (x) - (r)*7 / 10, (y) + (r)*7 / 10 }, { (x) - (r), (y) }, \
@@ -14,13 +10,6 @@
         { (x) + (r)*7 / 10, (y) - (r)*7 / 10 }, \
     { \
         (x) + (r), (y) \
-    }
-#define OUTLINE(...) \
-    { \
-        .count = sizeof((struct figure_point[]){ __VA_ARGS__ }) / sizeof(struct figure_point), \
-        .points = { \
-            __VA_ARGS__ \
-        } \
     }
 
 const struct figure_outline figure_outlines[PICTURE_FIGURES][FIGURE_WAYS] = {

@@ -68,6 +68,7 @@ struct remote_config {
      * REMOTE_NEWS_BYTES bytes (false: nothing); and what one of them has told. May be lost. Both NULL:
      * nobody has anything to tell. */
     bool (*news)(void *context, uint64_t now_ms, struct text *message);
+    bool (*news_urgent)(void *context); /* each turn: it can't wait REMOTE_NEWS_MS; NULL: it can */
     void (*heard)(void *context, uint64_t process, struct span message, uint64_t now_ms);
     void *context;
 };

@@ -44,7 +44,9 @@ void remote_news_send(struct remote *remote)
 {
     static _Thread_local char bytes[17 + REMOTE_NEWS_BYTES];
     const struct span channel = span_from_string(remote->news);
-    if (remote->config.news == NULL || remote->now_ms < remote->news_ms)
+    const bool urgent =
+        remote->config.news_urgent != NULL && remote->config.news_urgent(remote->config.context);
+    if (remote->config.news == NULL || (remote->now_ms < remote->news_ms && !urgent))
         return;
     remote->news_ms = remote->now_ms + REMOTE_NEWS_MS;
     struct text head = text_in(bytes, 17), text = text_in(bytes + 17, REMOTE_NEWS_BYTES);

@@ -99,4 +99,46 @@ def a_sale_that_redis_calls_sold_out_is_found_by_the_scheduled_run():
     eventually(lambda: win(item), "no purchase is won", patience_s=60)
 
 
+@rule
+def a_win_that_redis_grants_and_the_engine_does_not_is_told_and_nobody_gets_it():
+    """Somebody removed from Redis that a user has bought: the script says won, the engine says already bought."""
+    item = shop.worker.open_item(total=5, limit_per_user=1)
+    shop.everywhere(item)
+    Sold["items"] = [item]
+    buyer = Buyer(gateway)
+    buyer.order(buyer.win(item, key="first")["ticket"])
+    for field in redis("HKEYS", key("u")):
+        redis("HDEL", key("u"), field)
+    tries = iter(range(10 ** 6))
+
+    def told():
+        reply = buyer.buy(item, key=f"again-{next(tries)}")
+        true(reply.status != 202 or reply.json()["outcome"] != "won", "the user has bought twice")
+        return any("raised name=script-differs" in server.log() for server in shop.all)
+    eventually(told, f"nobody is told: {shop.log()}", patience_s=60)
+    eventually(lambda: all(server.metrics()['stampede_alarm{name="script-differs"}'] == 0 for server in shop.all), "the alarm stays",
+               patience_s=60)
+    eventually(lambda: buyer.buy(item, key="last").status == 409, "Redis was not loaded anew", patience_s=60)
+    equal(shop.worker.counts(item)["held"], 1)
+    clean(gateway)
+
+
+@rule
+def a_partition_that_redis_has_lost_is_told_and_opened_again():
+    item = shop.worker.open_item(total=20)
+    shop.everywhere(item)
+    Sold["items"] = [item]
+    eventually(lambda: win(item), "no unit is won", patience_s=60)
+    redis("DEL", key("m"))
+
+    def told():
+        win(item)
+        return any("raised name=partition-closed" in server.log() for server in shop.all)
+    eventually(told, "nobody is told", patience_s=60)
+    eventually(lambda: win(item), "it is not sold any more", patience_s=60)
+    eventually(lambda: all(server.metrics()['stampede_alarm{name="partition-closed"}'] == 0 for server in shop.all), "the alarm stays",
+               patience_s=60)
+    clean(gateway)
+
+
 run()

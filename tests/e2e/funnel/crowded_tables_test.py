@@ -7,7 +7,8 @@ PEOPLE = 2400       # with 1,000 used passes in mind, some neighbourhoods of the
 CONNECTIONS = 40
 AT_ONCE = 100
 
-server = Server({"human.spent_max": 1000, "server.connections_max": CONNECTIONS, "server.threads": 1}).start()
+server = Server({"human.spent_max": 1000, "server.connections_max": CONNECTIONS, "server.threads": 1,
+                 "limits.user_entries": 64, "limits.user_requests": 10, "limits.user_window_ms": 60000}).start()
 
 
 def alarm(name):
@@ -54,6 +55,18 @@ def an_alarm_comes_before_connections_are_refused_and_ends_when_they_are_closed(
     for connection in connections:
         connection.close()
     eventually(lambda: not alarm("connections-nearly-full"), "the alarm stays")
+
+
+@rule
+def a_table_of_limits_that_is_too_small_was_told_too_and_both_alarms_end_by_themselves():
+    """The crowd of the first rule; both end a minute after the last sign of it."""
+    true(sum(value for name, value in server.metrics().items() if name.startswith("stampede_limits_evicted_total")) > 0,
+         "nobody lost an entry")
+    rows = {row["name"]: row for row in server.admin_ok("GET", "/alarms", role="viewer")["alarms"]}
+    true("limits.user_entries" in rows["limits-crowded"]["detail"], rows["limits-crowded"])
+    for name in ("limits-crowded", "spent-crowded"):
+        eventually(lambda n=name: not alarm(n), f"{name} stays", patience_s=120)
+        equal(server.log().count(f"cleared name={name}"), 1)
 
 
 run()

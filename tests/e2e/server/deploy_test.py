@@ -11,6 +11,9 @@ from kit.fronts import (SETTINGS, Front, Proxied, haproxy_command, limit_counts_
                     replaced, text_of)
 from kit.harness import REPOSITORY, Server, binary_path, equal, eventually, rule, run, skip, temp_folder, true
 
+LIBRARIES_MOST = 51  # as `ldd` counts on Debian 12; a new one needs a reason in docs/decisions/0061
+LIBRARIES_LEAST = 20  # fewer: `ldd` was not understood
+
 
 def tried(front, command, hides_inside=True):
     item = front.server.open_item(total=5)
@@ -144,6 +147,17 @@ def the_image_has_every_library_that_the_server_links():
         found = subprocess.run([program("dpkg"), "-S", f"*/{name}"], capture_output=True, text=True).stdout
         packages = {line.partition(":")[0] for line in found.splitlines()}
         true(any(f" {package} " in " ".join(text.split()) + " " for package in packages), f"{name} of {packages} is not in the image")
+
+
+@rule
+def the_server_loads_few_libraries_and_none_for_screens_or_films():
+    """Each library that is loaded is code that must be kept safe. libcurl and libpq bring 30 of them (docs/decisions/0061)."""
+    binary = binary_path(plain=True)
+    loaded = subprocess.run([program("ldd"), binary], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[0] for line in loaded.splitlines() if not re.match(r"\s*lib(asan|ubsan|tsan|stdc\+\+|gcc_s)\.", line)]
+    true(LIBRARIES_LEAST <= len(names) <= LIBRARIES_MOST, f"{len(names)} libraries: {names}")
+    for name in names:
+        true(not re.match(r"lib(gd|X11|xcb|Xpm|avif|heif|x265|de265|aom|dav1d|tiff|fontconfig|freetype)\.", name), name)
 
 
 def compose():

@@ -51,6 +51,10 @@ def buy_until_refused(buyer, item, give, most=2000):
     return told, None
 
 
+def alarm_is_up(server):
+    return server.metrics()['stampede_alarm{name="disk-full"}'] == 1
+
+
 def full_disk_rule(server, disk, words):
     """From full to free again. words: what /readyz may say meanwhile."""
     item = server.open_item(total=5000, limit_per_user=0)
@@ -68,6 +72,7 @@ def full_disk_rule(server, disk, words):
     ready = eventually(lambda: [reply for reply in [server.get("/readyz")] if reply.status == 503], "not ready")[0]
     true(any(word in ready.body for word in words), ready)
     equal(server.get("/livez").status, 200)
+    eventually(lambda: alarm_is_up(server), "no alarm")
     # Reads, duplicates and other refusals are answered as always.
     key, ticket = list(told.items())[-1]
     equal(buyer.win(item, key=key, give=give)["ticket"], ticket)
@@ -80,6 +85,7 @@ def full_disk_rule(server, disk, words):
     true(server.alive())
     disk.empty()
     eventually(lambda: server.get("/readyz").status == 200, "ready by itself when there is room again")
+    eventually(lambda: not alarm_is_up(server), "the alarm stays")
     more = buyer.win(item, key="new", give=buyer.get_pass(item))
     eventually(lambda: server.item_orders(item)[0] == len(told) + 1, "all orders are written")
     equal(server.admin_ok("GET", "/dead-letters"), {"dead_letters": []})

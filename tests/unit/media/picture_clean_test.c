@@ -123,6 +123,23 @@ static void what_can_not_be_decoded_is_refused(void **state)
     picture_free(NULL);
 }
 
+/* The decoder of a format may find its size elsewhere than we did: what was checked is what is decoded. */
+static void a_picture_that_says_two_sizes_is_refused(void **state)
+{
+    static const char small_frame[] = "\xff\xc0\0\x0b\x08\0\x10\0\x10\1\1\x11\0";
+    void *cleaned;
+    size_t size;
+    (void)state;
+    struct made jpeg = picture_draw(PICTURE_JPEG, 64, 64);
+    jpeg = picture_with(jpeg, 2, span_of(small_frame, sizeof small_frame - 1));
+    assert_int_equal(picture_clean(made_span(jpeg), &cleaned, &size), STATUS_BAD_INPUT);
+    free(jpeg.bytes);
+    struct made png = picture_draw(PICTURE_PNG, 64, 64);
+    png.bytes[19] = 32; /* the width; its sum is wrong now */
+    assert_int_equal(picture_clean(made_span(png), &cleaned, &size), STATUS_BAD_INPUT);
+    free(png.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +148,7 @@ int main(void)
         cmocka_unit_test(a_photo_is_turned_the_way_its_camera_says),
         cmocka_unit_test(a_large_picture_is_scaled_down_and_a_thin_one_keeps_a_pixel),
         cmocka_unit_test(what_can_not_be_decoded_is_refused),
+        cmocka_unit_test(a_picture_that_says_two_sizes_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
