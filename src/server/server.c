@@ -319,7 +319,8 @@ static bool server_open(struct server *server)
         return false;
     const enum status opened = storage_open(&server->storage, &server->config,
         server->edge_count + WORKER_PORTS, server->options->seed, server->error);
-    server->wrong_settings = cluster_is_set(&server->config) && opened == STATUS_BAD_INPUT;
+    server->wrong_settings = opened == STATUS_BAD_INPUT
+        && (cluster_is_set(&server->config) || server->config.follow_listen[0] != 0);
     if (opened != STATUS_OK)
         return failed(server, "the database and the inventory can't be opened");
     funnel_keys_turn(&server->storage.keys, clock_now_ms());
@@ -346,6 +347,8 @@ static bool server_open(struct server *server)
         return false;
     if (worker_start(server->worker, (uint16_t)server->config.port, server->error) != STATUS_OK)
         return failed(server, "payments can't be started");
+    if (follow_host_start(&server->storage.follow) != STATUS_OK)
+        return failed(server, "the threads for the follower can't be started");
     return threads_start(server);
 }
 
@@ -387,6 +390,7 @@ static void threads_stop(struct server *server)
     worker_stop(server->worker);
     host_finish(&server->storage.host, clock_now_ms() + server->config.drain_ms + FINISH_MS,
         worker_is_done, server);
+    follow_host_release(&server->storage.follow);
     thread_join(&server->worker_thread);
     courier_stop(worker_courier(server->worker));
     thread_join(&server->courier_thread);
@@ -451,6 +455,7 @@ static bool server_watch(struct server *server, const sigset_t *signals)
         if (signal == SIGHUP)
             settings_reload(server);
         handover_collect(&server->settings, &server->turns);
+        follow_host_watch(&server->storage.follow, &server->storage.host);
         if (inventory_failed(server->storage.host.inventory)) {
             log_error("server", "the journal has failed: stopping at once without further answers");
             return false;

@@ -60,7 +60,10 @@
     X(ATTACK, "attack") \
     X(PAYMENT_MISMATCH, "payment-mismatch") \
     X(SOLD_OUT_EARLY, "sold-out-early") \
-    X(DISK_LOW, "disk-low")
+    X(DISK_LOW, "disk-low") \
+    /* no copy on a second machine is up to date, or it lags (docs/follow.md) */ \
+    X(FOLLOWER_AWAY, "follower-away") \
+    X(FOLLOWER_LAG, "follower-lag")
 
 enum alarm {
 #define ALARM(alarm, text) ALARM_##alarm,

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A second machine: a follower keeps a copy, and takes over when the first one is lost (docs/follow.md)."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from kit.following import SECRET, Followed, Follower, pair, ready
+from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, temp_folder, true
+
+server, follower = pair({"payment.providers": "sandbox", "payment.query_ms": 300, "follow.away_ms": 1500})
+item = server.open_item(total=100000, limit_per_user=1)
+
+
+def sell(count, to=None, of=None):
+    """Who was told what."""
+    told = []
+    for _ in range(count):
+        buyer = Buyer(to or server)
+        reply = buyer.buy(of or item)
+        equal(reply.status, 202, reply)
+        told.append((buyer, reply.json()["ticket"]))
+    return told
+
+
+def order_of(to, buyer, ticket):
+    def written():
+        order = to.get(f"/v1/tickets/{ticket}", session=buyer.session).json()
+        return order if order.get("state") != "creating" else None
+    return eventually(written)
+
+
+def paid(buyer, ticket, to=None):
+    """The order's id, when its payer was told that it is paid."""
+    to = to or server
+    order = order_of(to, buyer, ticket)["order"]
+    reply = to.request("POST", f"/v1/orders/{order}/pay", session=buyer.session)
+    equal(reply.status, 200, reply)
+    payment = reply.json()["payment"]["url"].split("id=")[1]
+    equal(to.request("POST", f"/sandbox/v1/pay/{payment}", {"how": "pay"}).status, 200)
+    eventually(lambda: to.get(f"/v1/orders/{order}", session=buyer.session).json()["state"] == "paid")
+    return order
+
+
+def heir(follower, of, **settings):
+    """A server on what a follower has taken over."""
+    return Server(data=follower.data, settings={**{name: value for name, value in of.settings.items()
+                                                   if name not in ("server.port", "data.folder", "follow.peer")}, **settings})
+
+
+@rule
+def a_copy_is_made_and_says_how_it_is():
+    done = follower.status()
+    equal(done.returncode, 0, done.stdout + done.stderr)
+    true("copy: whole" in done.stdout and "follows the server" in done.stdout, done.stdout)
+    true(server.metrics()["stampede_follow_connected"] == 1)
+
+
+@rule
+def a_copy_is_not_served_before_it_takes_over():
+    copy = Server(data=follower.data)
+    follower.kill()
+    code, said = copy.start_refused()
+    equal(code, 1, said)
+    true("copy of a follower" in said, said)
+    follower.start()
+    server.current()
+
+
+@rule
+def files_are_the_same_when_nothing_happens():
+    sell(30)
+    key = os.path.join(server.data, "note-of-a-person")
+    with open(key, "w") as file:
+        file.write("a small file")
+    eventually(lambda: os.path.exists(os.path.join(follower.data, "note-of-a-person")))
+
+    def same():
+        for name in sorted(os.listdir(os.path.join(server.data, "journal"))) + ["../stampede.db", "../stampede.db-wal"]:
+            ours, theirs = (os.path.join(data, "journal", name) for data in (server.data, follower.data))
+            with open(ours, "rb") as a, open(theirs, "rb") as b:
+                if a.read() != b.read():
+                    return False
+        return sorted(os.listdir(os.path.join(server.data, "journal"))) == sorted(os.listdir(os.path.join(follower.data, "journal")))
+    eventually(same, "files differ")
+
+
+@rule
+def a_follower_that_is_killed_goes_on_where_it_was():
+    bases = server.metrics()["stampede_follow_bases_total"]
+    follower.kill()
+    follower.start()
+    server.current()
+    sell(3)
+    equal(server.metrics()["stampede_follow_bases_total"], bases, "no new base")
+
+
+@rule
+def without_the_follower_nothing_is_won_and_then_it_goes_on():
+    follower.kill()
+    eventually(lambda: server.get("/readyz").status == 503)
+    true(b"follower is away" in server.get("/readyz").body, server.get("/readyz").body)
+    among = Buyer(server).buy(item)
+    equal(among.status, 503, among)
+    equal(server.metrics()['stampede_alarm{name="follower-away"}'], 1)
+    equal(server.metrics()["stampede_wins_stopped"], 5)
+    follower.start()
+    eventually(lambda: server.get("/readyz").status == 200)
+    sell(3)
+    eventually(lambda: server.metrics()['stampede_alarm{name="follower-away"}'] == 0)
+
+
+@rule
+def a_wrong_secret_and_another_shop_are_refused():
+    other = Follower(server.address, server.binary, secret=SECRET[::-1]).start()
+    eventually(lambda: "does not know the secret" in other.log(), other.log)
+    other.kill()
+    true(not os.path.exists(os.path.join(other.data, "identity")))
+    stranger = Followed({"follow.away_ms": 1500})
+    stranger.spawn()
+    try:
+        copy = temp_folder()
+        os.rmdir(copy)
+        second = Follower(server.address, server.binary, data=copy).start()
+        eventually(lambda: "has a follower already" in second.log(), second.log)
+        second.kill()
+        shutil.rmtree(copy)
+        follower.stop()
+        first = Follower(stranger.address, server.binary, data=follower.data)
+        code, said = first.refused()
+        equal(code, 1, said)
+        true("another shop" in said, said)
+    finally:
+        stranger.kill()
+    follower.start()
+    server.current()
+
+
+@rule
+def settings_that_do_not_fit_are_refused():
+    for settings, word in (({"follow.mode": "sometimes"}, "follow.mode"), ({"follow.alone": "perhaps"}, "follow.alone"),
+                           ({"follow.listen": "7000"}, "follow.listen"), ({"follow.secret_file": ""}, "follow.secret_file"),
+                           ({"inventory.kind": "redis", "inventory.url": "127.0.0.1:1"}, "follow.listen"),
+                           ({"follow.listen": "", "follow.peer": "127.0.0.1:1"}, "follow.peer")):
+        code, said = Followed(settings).start_refused()
+        if "inventory.kind" not in settings:
+            true(word in said, said)
+        equal(code, 2, f"{settings}: {said}")
+    code, said = Followed({"follow.secret_file": "/nonexistent"}).start_refused()
+    equal(code, 2, said)
+    done = subprocess.run([server.binary, "follow", "--data", "x"], capture_output=True, text=True, timeout=60)
+    equal(done.returncode, 2, done.stderr)
+    done = subprocess.run([server.binary, "follow", "takeover", "--data", server.data], capture_output=True, text=True, timeout=60)
+    equal(done.returncode, 1, done.stderr)
+    true("not the copy of a follower" in done.stderr, done.stderr)
+    true(server.alive())
+
+
+@rule
+def a_lost_disk_loses_nothing_that_was_told():
+    told = sell(40)
+    orders = [(buyer, paid(buyer, ticket)) for buyer, ticket in told[:5]]
+    cancelled, ticket = sell(1)[0]
+    order = order_of(server, cancelled, ticket)["order"]
+    equal(server.request("POST", f"/v1/orders/{order}/cancel", session=cancelled.session).status, 200)
+    keep = temp_folder()
+    told += sell(5)
+    server.kill()
+    shutil.copytree(server.data, os.path.join(keep, "data"))
+    shutil.rmtree(server.data)
+    follower.took_over()
+    new = heir(follower, server)
+    new.spawn()
+    second = Follower(server.address, server.binary).start()
+    ready(new)
+    for buyer, ticket in told:
+        true(order_of(new, buyer, ticket)["state"] in ("pending", "paid"), ticket)
+    for buyer, id in orders:
+        equal(new.get(f"/v1/orders/{id}", session=buyer.session).json()["state"], "paid")
+    equal(new.get(f"/v1/orders/{order}", session=cancelled.session).json()["state"], "closed")
+    sell(3, new)
+    # The old one, from a copy of its folder: its peer has taken over.
+    old = Server(data=os.path.join(keep, "data"), settings={
+        **{name: value for name, value in server.settings.items() if name not in ("server.port", "data.folder", "follow.listen")},
+        "follow.listen": "127.0.0.1:0", "follow.peer": server.address})
+    code, said = old.start_refused()
+    equal(code, 1, said)
+    true("has taken over this shop (generation 2, ours is 1)" in said, said)
+    old.write_config(follow__peer="")
+    code, said = old.start_refused()
+    equal(code, 1, said)
+    true("sells no more" in said, said)
+    second.whole()
+    new.current()
+    new.stop()
+    new.verify()
+    second.stop()
+
+
+@rule
+def a_server_that_is_cut_off_is_fenced_when_it_is_heard_of():
+    first, copy = pair({"follow.away_ms": 1500})
+    thing = first.open_item(total=1000)
+    told = sell(5, first, thing)
+    # It stands still, as one whose network is cut; the copy takes over without its answer.
+    first.process.send_signal(signal.SIGSTOP)
+    done = copy.takeover()
+    equal(done.returncode, 0, done.stdout + done.stderr)
+    true("does not answer" in done.stdout, done.stdout)
+    new = heir(copy, first, **{"follow.listen": "127.0.0.1:0", "follow.peer": first.address, "follow.alone": "sell"})
+    new.spawn()
+    first.process.send_signal(signal.SIGCONT)
+    equal(first.wait(), 1, first.log()[-1000:])
+    true("has taken over this shop" in first.log(), first.log()[-1000:])
+    code, said = first.start_refused()
+    equal(code, 1, said)
+    ready(new)
+    for buyer, ticket in told:
+        equal(order_of(new, buyer, ticket)["state"], "pending")
+    new.stop()
+    new.verify()
+
+
+@rule
+def a_takeover_while_the_server_runs_stops_it():
+    first, copy = pair({"follow.away_ms": 1500})
+    thing = first.open_item(total=1000)
+    told = sell(5, first, thing)
+    done = copy.takeover()
+    equal(done.returncode, 0, done.stdout + done.stderr)
+    true("was told, and has stopped" in done.stdout, done.stdout)
+    equal(first.wait(), 1)
+    code, said = copy.refused()
+    equal(code, 1, said)
+    true("not the copy of a follower" in said, said)
+    new = heir(copy, first, **{"follow.alone": "sell"})
+    ready(new.spawn())
+    for buyer, ticket in told:
+        equal(order_of(new, buyer, ticket)["state"], "pending")
+    new.stop()
+    new.verify()
+
+
+@rule
+def alone_may_sell_with_an_alarm():
+    first, copy = pair({"follow.away_ms": 500, "follow.alone": "sell"})
+    thing = first.open_item(total=1000)
+    copy.kill()
+    sell(5, first, thing)
+    eventually(lambda: first.metrics()['stampede_alarm{name="follower-away"}'] == 1)
+    equal(first.get("/readyz").status, 200)
+    copy.start()
+    first.current()
+    told = sell(2, first, thing)
+    first.kill()
+    copy.took_over()
+    new = heir(copy, first)
+    ready(new.spawn())
+    for buyer, ticket in told:
+        equal(order_of(new, buyer, ticket)["state"], "pending")
+    new.stop()
+    new.verify()
+
+
+@rule
+def a_clean_stop_hands_everything_over_in_mode_async_too():
+    first, copy = pair({"follow.mode": "async"})
+    thing = first.open_item(total=1000)
+    told = sell(20, first, thing)
+    first.stop()
+    copy.took_over()
+    new = heir(copy, first)
+    ready(new.spawn())
+    for buyer, ticket in told:
+        equal(order_of(new, buyer, ticket)["state"], "pending")
+    new.stop()
+    new.verify()
+
+
+run()
