@@ -62,6 +62,7 @@ export const EN = {
     'state.stopped-lag': 'Nothing sells: orders are too far behind',
     'state.stopped-full': 'Nothing sells: data.tickets_max is reached',
     'state.stopped-failed': 'Nothing sells: the journal has failed',
+    'state.stopped-follower': 'Nothing sells: the second machine is away',
     'state.stale': 'No news for {seconds} s',
 
     'tile.left': 'Units left',
@@ -164,6 +165,8 @@ export const EN = {
     'alarm.sold-out-early': 'An item sold out at once',
     'alarm.mail-failed': 'Mails to customers were not sent',
     'alarm.disk-low': 'Little room on the disk',
+    'alarm.follower-away': 'A second machine has no copy up to date',
+    'alarm.follower-lag': 'The copy on the second machine lags',
 
     'room.message': 'Message to those who wait',
     'room.message.none': 'None',
