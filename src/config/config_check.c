@@ -405,8 +405,7 @@ static const char *follow_wrong(const struct config *config)
         return "follow.secret_file must be set with follow.listen";
     if (!IS_ONE_OF(config->follow_mode, "sync", "async"))
         return "follow.mode must be sync or async";
-    return IS_ONE_OF(config->follow_alone, "refuse", "sell") ? NULL
-                                                             : "follow.alone must be refuse or sell";
+    return IS_ONE_OF(config->follow_alone, "refuse", "sell") ? NULL : "follow.alone must be refuse or sell";
 }
 
 static const char *pictures_wrong(const struct config *config)

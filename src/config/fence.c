@@ -70,8 +70,7 @@ enum status following_read(struct disk *folder, struct following *following)
 {
     char room[FILE_BYTES];
     struct span body, value, from, secret_file;
-    const enum status status =
-        checked_file_read(folder, FENCE_FOLLOWING_NAME, room, sizeof room, &body);
+    const enum status status = checked_file_read(folder, FENCE_FOLLOWING_NAME, room, sizeof room, &body);
     if (status != STATUS_OK)
         return status;
     if (!line_take(&body, "stampede-following 1", &value) || !line_take(&body, "from ", &from)
@@ -113,8 +112,8 @@ enum status fence_check(struct disk *folder, char error[CONFIG_ERROR])
     if (status == STATUS_NOT_FOUND)
         status = fenced_read(folder, &fenced);
     if (status != STATUS_OK) {
-        snprintf(error, CONFIG_ERROR, "the file following or fenced in the data folder can't be read: %s",
-            status_name(status));
+        snprintf(error, CONFIG_ERROR,
+            "the file following or fenced in the data folder can't be read: %s", status_name(status));
         return status;
     }
     if (fenced == 0)

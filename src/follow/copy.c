@@ -39,11 +39,11 @@ struct state_file {
 };
 
 struct copy {
-    struct disk *root; /* and its lock */
-    int folders[MIRROR_PARTS];
+    struct disk *parts[MIRROR_PARTS]; /* NULL: not there yet; the first is the root */
+    char folder[4096];
     struct state_file *state;
     struct open_file {
-        int fd; /* -1: free */
+        disk_file file; /* -1: free */
         enum mirror_part part;
         char name[DISK_NAME_MAX];
         uint64_t used; /* the copy's count when it was used last */
@@ -51,15 +51,6 @@ struct copy {
     } files[FILES_OPEN_MAX];
     uint64_t uses;
 };
-
-static const char *const part_names[] = {
-    [MIRROR_ROOT] = ".", [MIRROR_JOURNAL] = "journal", [MIRROR_MEDIA] = "media", [MIRROR_SANDBOX] = "sandbox"
-};
-
-static enum status fault(void)
-{
-    return errno == ENOSPC || errno == EDQUOT ? STATUS_FULL : STATUS_IO;
-}
 
 static uint64_t boot_hash(void)
 {
@@ -82,15 +73,17 @@ static bool state_trusted(const struct state_file *state)
 
 static enum status state_map(struct copy *copy)
 {
-    const int fd = openat(copy->folders[MIRROR_ROOT], STATE_NAME, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    char path[sizeof copy->folder + sizeof STATE_NAME + 1];
+    snprintf(path, sizeof path, "%s/%s", copy->folder, STATE_NAME);
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
-        return fault();
+        return STATUS_IO;
     void *map = MAP_FAILED;
     if (ftruncate(fd, sizeof *copy->state) == 0)
         map = mmap(NULL, sizeof *copy->state, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     if (map == MAP_FAILED)
-        return fault();
+        return STATUS_IO;
     copy->state = map;
     if (copy->state->magic != STATE_MAGIC)
         *copy->state = (struct state_file){ .magic = STATE_MAGIC };
@@ -103,12 +96,16 @@ static enum status state_map(struct copy *copy)
 }
 
 /* Made when something is put into it. */
-static int part_folder(struct copy *copy, enum mirror_part part)
+static enum status part_open(struct copy *copy, enum mirror_part part)
 {
-    const int root = copy->folders[MIRROR_ROOT];
-    if (copy->folders[part] < 0 && (mkdirat(root, part_names[part], 0700) == 0 || errno == EEXIST))
-        copy->folders[part] = openat(root, part_names[part], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return copy->folders[part];
+    static const char *const names[] = {
+        [MIRROR_JOURNAL] = "/journal", [MIRROR_MEDIA] = "/media", [MIRROR_SANDBOX] = "/sandbox"
+    };
+    char path[sizeof copy->folder + 16];
+    if (copy->parts[part] != NULL)
+        return STATUS_OK;
+    snprintf(path, sizeof path, "%s%s", copy->folder, names[part]);
+    return disk_folder_open(path, &copy->parts[part]);
 }
 
 enum status copy_open(struct copy **opened, const char *folder, bool fresh)
@@ -117,19 +114,14 @@ enum status copy_open(struct copy **opened, const char *folder, bool fresh)
     *opened = NULL;
     if (copy == NULL)
         return STATUS_FULL;
-    for (int part = 0; part < MIRROR_PARTS; part++)
-        copy->folders[part] = -1;
     for (int i = 0; i < FILES_OPEN_MAX; i++)
-        copy->files[i].fd = -1;
+        copy->files[i].file = -1;
+    snprintf(copy->folder, sizeof copy->folder, "%s", folder);
     enum status status = fresh ? copy_remove(folder) : STATUS_OK;
     if (status == STATUS_OK)
-        status = disk_folder_open(folder, &copy->root);
+        status = disk_folder_open(folder, &copy->parts[MIRROR_ROOT]);
     if (status == STATUS_OK)
-        status = disk_folder_lock(copy->root, "lock");
-    if (status == STATUS_OK) {
-        copy->folders[MIRROR_ROOT] = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        status = copy->folders[MIRROR_ROOT] < 0 ? fault() : STATUS_OK;
-    }
+        status = disk_folder_lock(copy->parts[MIRROR_ROOT], "lock");
     if (status == STATUS_OK)
         status = state_map(copy);
     if (status != STATUS_OK) {
@@ -142,25 +134,39 @@ enum status copy_open(struct copy **opened, const char *folder, bool fresh)
     return STATUS_OK;
 }
 
+static void file_close(struct copy *copy, struct open_file *file)
+{
+    if (file->file >= 0)
+        copy->parts[file->part]->ops->close(copy->parts[file->part], file->file);
+    file->file = -1;
+}
+
+/* Everything of its file system; more than is needed, and seldom. */
+static enum status all_sync(const struct copy *copy)
+{
+    const int fd = open(copy->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool synced = fd >= 0 && syncfs(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return synced ? STATUS_OK : STATUS_IO;
+}
+
 void copy_close(struct copy *copy, bool clean)
 {
     if (copy == NULL)
         return;
     for (int i = 0; i < FILES_OPEN_MAX; i++)
-        if (copy->files[i].fd >= 0)
-            close(copy->files[i].fd);
+        file_close(copy, &copy->files[i]);
     if (copy->state != NULL) {
         atomic_store(&copy->state->pid, 0);
-        if (clean && syncfs(copy->folders[MIRROR_ROOT]) == 0) {
+        if (clean && all_sync(copy) == STATUS_OK) {
             copy->state->clean = 1;
             (void)msync(copy->state, sizeof *copy->state, MS_SYNC); /* without it a base is made */
         }
         munmap(copy->state, sizeof *copy->state);
     }
     for (int part = 0; part < MIRROR_PARTS; part++)
-        if (copy->folders[part] >= 0)
-            close(copy->folders[part]);
-    disk_folder_close(copy->root);
+        disk_folder_close(copy->parts[part]);
     free(copy);
 }
 
@@ -197,7 +203,7 @@ void copy_heard(struct copy *copy)
 
 struct disk *copy_root(struct copy *copy)
 {
-    return copy->root;
+    return copy->parts[MIRROR_ROOT];
 }
 
 /* ---- files that are open ---- */
@@ -205,7 +211,8 @@ struct disk *copy_root(struct copy *copy)
 static struct open_file *file_find(struct copy *copy, enum mirror_part part, const char *name)
 {
     for (int i = 0; i < FILES_OPEN_MAX; i++)
-        if (copy->files[i].fd >= 0 && copy->files[i].part == part && strcmp(copy->files[i].name, name) == 0)
+        if (copy->files[i].file >= 0 && copy->files[i].part == part
+            && strcmp(copy->files[i].name, name) == 0)
             return &copy->files[i];
     return NULL;
 }
@@ -213,115 +220,107 @@ static struct open_file *file_find(struct copy *copy, enum mirror_part part, con
 static void file_forget(struct copy *copy, enum mirror_part part, const char *name)
 {
     struct open_file *file = file_find(copy, part, name);
-    if (file != NULL) {
-        close(file->fd);
-        file->fd = -1;
-    }
+    if (file != NULL)
+        file_close(copy, file);
 }
 
 static struct open_file *place_free(struct copy *copy)
 {
     struct open_file *oldest = &copy->files[0];
     for (int i = 0; i < FILES_OPEN_MAX; i++) {
-        if (copy->files[i].fd < 0)
+        if (copy->files[i].file < 0)
             return &copy->files[i];
         if (copy->files[i].used < oldest->used)
             oldest = &copy->files[i];
     }
-    close(oldest->fd); /* what of it is not synced is synced through another descriptor */
-    oldest->fd = -1;
+    file_close(copy, oldest); /* what of it is not synced is synced through another descriptor */
     return oldest;
 }
 
-/* NULL: errno tells; ENOENT: it is not there, and `make` is false. */
-static struct open_file *file_open(struct copy *copy, enum mirror_part part, const char *name, bool make)
+/* STATUS_NOT_FOUND: it is not there, and `make` is false. */
+static enum status file_open(
+    struct copy *copy, enum mirror_part part, const char *name, bool make, struct open_file **found)
 {
-    struct open_file *file = file_find(copy, part, name);
-    if (file == NULL) {
-        const int fd = openat(copy->folders[part], name,
-            O_RDWR | O_NOFOLLOW | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
-        if (fd < 0)
-            return NULL;
-        file = place_free(copy);
-        *file = (struct open_file){ .fd = fd, .part = part };
-        memcpy(file->name, name, strlen(name) + 1);
+    struct disk *disk = copy->parts[part];
+    disk_file opened = -1;
+    *found = file_find(copy, part, name);
+    if (*found == NULL) {
+        enum status status = disk->ops->open(disk, name, DISK_WRITE, &opened);
+        if (status == STATUS_NOT_FOUND && make)
+            status = disk->ops->open(disk, name, DISK_CREATE, &opened);
+        if (status != STATUS_OK)
+            return status;
+        *found = place_free(copy);
+        **found = (struct open_file){ .file = opened, .part = part };
+        memcpy((*found)->name, name, strlen(name) + 1);
     }
-    file->used = ++copy->uses;
-    return file;
+    (*found)->used = ++copy->uses;
+    return STATUS_OK;
 }
 
 /* ---- changes ---- */
 
-static enum status bytes_write(int fd, const uint8_t *data, size_t bytes, uint64_t offset)
-{
-    while (bytes > 0) {
-        const ssize_t n = pwrite(fd, data, bytes, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fault();
-        data += n;
-        bytes -= (size_t)n;
-        offset += (uint64_t)n;
-    }
-    return STATUS_OK;
-}
-
-static enum status zeros_write(int fd, uint64_t bytes, uint64_t offset)
+static enum status zeros_write(struct disk *disk, disk_file file, uint64_t bytes, uint64_t offset)
 {
     static const uint8_t zeros[ZEROS_BYTES];
     enum status status = STATUS_OK;
     while (status == STATUS_OK && bytes > 0) {
         const size_t part = bytes < sizeof zeros ? (size_t)bytes : sizeof zeros;
-        status = bytes_write(fd, zeros, part, offset);
+        status = disk->ops->write(disk, file, offset, zeros, part);
         bytes -= part;
         offset += part;
     }
     return status;
 }
 
-static enum status change_write(struct copy *copy, const struct mirror_change *change)
+static enum status change_write(struct copy *copy, struct disk *disk, const struct mirror_change *change)
 {
-    struct open_file *file = file_open(copy, change->part, change->name, true);
-    if (file == NULL)
-        return fault();
+    struct open_file *file;
+    enum status status = file_open(copy, change->part, change->name, true, &file);
+    if (status != STATUS_OK)
+        return status;
     const bool zeros = change->kind == MIRROR_ZEROS;
     const uint64_t bytes = zeros ? bytes_get_u64(change->data) : change->bytes;
-    const enum status status = zeros ? zeros_write(file->fd, bytes, change->offset)
-                                     : bytes_write(file->fd, change->data, bytes, change->offset);
+    status = zeros ? zeros_write(disk, file->file, bytes, change->offset)
+                   : disk->ops->write(disk, file->file, change->offset, change->data, bytes);
     file->unsynced += bytes;
     if (status == STATUS_OK && file->unsynced >= SYNC_AHEAD_BYTES) {
-        (void)sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint */
+        (void)sync_file_range(file->file, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint */
         file->unsynced = 0;
     }
     return status;
 }
 
-static enum status change_truncate(struct copy *copy, const struct mirror_change *change)
+static enum status change_truncate(struct copy *copy, struct disk *disk, const struct mirror_change *change)
 {
-    struct open_file *file = file_open(copy, change->part, change->name, true);
-    if (file == NULL || ftruncate(file->fd, (off_t)change->offset) != 0)
-        return fault();
-    return STATUS_OK;
+    struct open_file *file;
+    const enum status status = file_open(copy, change->part, change->name, true, &file);
+    return status == STATUS_OK ? disk->ops->truncate(disk, file->file, change->offset) : status;
 }
 
 /* A file that is not there was renamed or removed before the base reached it, or by this very change. */
-static enum status change_sync(struct copy *copy, const struct mirror_change *change)
+static enum status missing_is_fine(enum status status)
 {
-    struct open_file *file = file_open(copy, change->part, change->name, false);
-    if (file == NULL)
-        return errno == ENOENT ? STATUS_OK : fault();
-    file->unsynced = 0;
-    return fdatasync(file->fd) == 0 ? STATUS_OK : STATUS_IO;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status change_rename(struct copy *copy, const struct mirror_change *change)
+static enum status change_sync(struct copy *copy, struct disk *disk, const struct mirror_change *change)
+{
+    struct open_file *file;
+    const enum status status = file_open(copy, change->part, change->name, false, &file);
+    if (status != STATUS_OK)
+        return missing_is_fine(status);
+    file->unsynced = 0;
+    return disk->ops->sync(disk, file->file);
+}
+
+static enum status change_rename(struct copy *copy, struct disk *disk, const struct mirror_change *change)
 {
     char to[DISK_NAME_MAX];
-    const int folder = copy->folders[change->part];
     snprintf(to, sizeof to, "%.*s", (int)change->bytes, (const char *)change->data);
-    if (renameat(folder, change->name, folder, to) != 0)
-        return errno == ENOENT ? STATUS_OK : fault();
+    const enum status status = disk->ops->rename(disk, change->name, to);
+    if (status != STATUS_OK)
+        return missing_is_fine(status);
     file_forget(copy, change->part, to);
     struct open_file *file = file_find(copy, change->part, change->name);
     if (file != NULL)
@@ -329,30 +328,32 @@ static enum status change_rename(struct copy *copy, const struct mirror_change *
     return STATUS_OK;
 }
 
-static enum status change_remove(struct copy *copy, const struct mirror_change *change)
+static enum status change_remove(struct copy *copy, struct disk *disk, const struct mirror_change *change)
 {
     file_forget(copy, change->part, change->name);
-    if (unlinkat(copy->folders[change->part], change->name, 0) != 0 && errno != ENOENT)
-        return fault();
-    return STATUS_OK;
+    return missing_is_fine(disk->ops->remove(disk, change->name));
 }
 
 static enum status change_do(struct copy *copy, const struct mirror_change *change)
 {
+    const enum status opened = part_open(copy, change->part);
+    struct disk *disk = copy->parts[change->part];
+    if (opened != STATUS_OK)
+        return opened;
     switch (change->kind) {
     case MIRROR_WRITE:
     case MIRROR_ZEROS:
-        return change_write(copy, change);
+        return change_write(copy, disk, change);
     case MIRROR_TRUNCATE:
-        return change_truncate(copy, change);
+        return change_truncate(copy, disk, change);
     case MIRROR_SYNC:
-        return change_sync(copy, change);
+        return change_sync(copy, disk, change);
     case MIRROR_RENAME:
-        return change_rename(copy, change);
+        return change_rename(copy, disk, change);
     case MIRROR_REMOVE:
-        return change_remove(copy, change);
+        return change_remove(copy, disk, change);
     case MIRROR_SYNC_FOLDER:
-        return fsync(copy->folders[change->part]) == 0 ? STATUS_OK : STATUS_IO;
+        return disk->ops->sync_folder(disk);
     case MIRROR_BASE_BEGIN:
     case MIRROR_BASE_END:
         return STATUS_OK;
@@ -362,11 +363,9 @@ static enum status change_do(struct copy *copy, const struct mirror_change *chan
     return STATUS_BAD_INPUT;
 }
 
-enum status copy_change(
-    struct copy *copy, const struct mirror_change *change, uint32_t bytes, bool *synced)
+enum status copy_change(struct copy *copy, const struct mirror_change *change, uint32_t bytes, bool *synced)
 {
-    const enum status status =
-        part_folder(copy, change->part) < 0 ? fault() : change_do(copy, change);
+    const enum status status = change_do(copy, change);
     *synced = status == STATUS_OK && change->kind == MIRROR_SYNC;
     if (status == STATUS_OK)
         atomic_fetch_add(&copy->state->position, bytes);
@@ -376,8 +375,7 @@ enum status copy_change(
 enum status copy_complete(struct copy *copy)
 {
     copy->state->whole = 1;
-    if (syncfs(copy->folders[MIRROR_ROOT]) != 0
-        || msync(copy->state, sizeof *copy->state, MS_SYNC) != 0)
+    if (all_sync(copy) != STATUS_OK || msync(copy->state, sizeof *copy->state, MS_SYNC) != 0)
         return STATUS_IO;
     return STATUS_OK;
 }

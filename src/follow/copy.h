@@ -30,10 +30,11 @@ MUST_CHECK enum status copy_open(struct copy **copy, const char *folder, bool fr
 /* `clean`: everything is on the disk first, so that the position counts after a restart of the machine. */
 void copy_close(struct copy *copy, bool clean); /* accepts NULL */
 struct copy_state copy_state(const struct copy *copy);
-void copy_begin(struct copy *copy, uint64_t data_id, uint64_t generation, uint64_t epoch, uint64_t position);
+void copy_begin(
+    struct copy *copy, uint64_t data_id, uint64_t generation, uint64_t epoch, uint64_t position);
 void copy_heard(struct copy *copy);
 
-/* Does the change; `bytes` of the stream are behind it then. *synced: what was synced must be acknowledged. */
+/* Does the change; `bytes` of the stream are behind it then. *synced: it must be acknowledged. */
 MUST_CHECK enum status copy_change(
     struct copy *copy, const struct mirror_change *change, uint32_t bytes, bool *synced);
 /* The base is complete: everything is synced, and the copy counts. */

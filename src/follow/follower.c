@@ -8,11 +8,9 @@
 #include "follow/copy.h"
 #include "follow/session.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +28,8 @@ enum {
 struct follower {
     const struct follower_options *options;
     struct follow_secret secret;
-    struct copy *copy;    /* DIR */
-    struct copy *part;    /* DIR.part while a base is made; NULL: none */
+    struct copy *copy; /* DIR */
+    struct copy *part; /* DIR.part while a base is made; NULL: none */
     char part_path[PATH_BYTES];
     struct session session;
     /* The front of a change whose rest has not come yet. */
@@ -48,18 +46,6 @@ static struct copy *target(const struct follower *follower)
 
 /* ---- the folder ---- */
 
-static bool folder_is_empty(const char *path)
-{
-    DIR *folder = opendir(path);
-    uint32_t entries = 0;
-    if (folder == NULL)
-        return errno == ENOENT;
-    while (readdir(folder) != NULL)
-        entries++;
-    closedir(folder);
-    return entries <= 2; /* itself and its parent */
-}
-
 static enum status mark_write(const struct follower *follower, struct disk *root)
 {
     struct following following = { 0 };
@@ -72,7 +58,7 @@ static enum status folder_open(struct follower *follower)
 {
     const char *path = follower->options->folder;
     struct following following;
-    const bool empty = folder_is_empty(path);
+    const bool empty = disk_folder_is_free(path);
     enum status status = copy_open(&follower->copy, path, false);
     if (status == STATUS_BUSY) {
         snprintf(follower->error, CONFIG_ERROR, "data folder %.150s is locked by another process", path);
@@ -113,13 +99,17 @@ static enum status part_begin(struct follower *follower, const struct wire_word 
 
 static enum status parent_sync(const char *path)
 {
-    char copy[PATH_BYTES];
-    snprintf(copy, sizeof copy, "%s", path);
-    const int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool synced = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return synced ? STATUS_OK : STATUS_IO;
+    char parent[PATH_BYTES];
+    struct disk *disk;
+    const char *slash = strrchr(path, '/');
+    snprintf(parent, sizeof parent, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1,
+        slash == NULL ? "." : path);
+    enum status status = disk_folder_open(parent, &disk);
+    if (status == STATUS_OK) {
+        status = disk->ops->sync_folder(disk);
+        disk_folder_close(disk);
+    }
+    return status;
 }
 
 /* The base is whole: it takes the place of the old copy, which goes. */
@@ -148,12 +138,12 @@ static enum status part_end(struct follower *follower)
 
 static enum status acknowledge(struct follower *follower)
 {
-    const struct wire_word word = { .kind = WIRE_ACK,
-        .position = copy_state(target(follower)).position };
+    const struct wire_word word = { .kind = WIRE_ACK, .position = copy_state(target(follower)).position };
     return session_word_send(&follower->session, &word);
 }
 
-static enum status change_take(struct follower *follower, const struct mirror_change *change, uint32_t bytes)
+static enum status change_take(
+    struct follower *follower, const struct mirror_change *change, uint32_t bytes)
 {
     bool synced = false;
     enum status status = copy_change(target(follower), change, bytes, &synced);
@@ -174,8 +164,8 @@ static enum status changes_take(struct follower *follower)
     while (status == STATUS_OK && used > 0) {
         struct mirror_change change;
         char name[DISK_NAME_MAX];
-        status = wire_change_read(span_of(follower->pending + at, follower->pending_bytes - at), &change,
-            name, &used);
+        status = wire_change_read(
+            span_of(follower->pending + at, follower->pending_bytes - at), &change, name, &used);
         if (status == STATUS_OK && used > 0)
             status = change_take(follower, &change, used);
         at += status == STATUS_OK ? used : 0;
@@ -289,8 +279,8 @@ static void trouble_tell(const struct follower *follower, enum status status, in
 {
     const char *from = follower->options->from;
     if (status == STATUS_BAD_INPUT)
-        log_error("follow", "%s does not know the secret of %s, or does not keep to the protocol", from,
-            follower->options->secret_file);
+        log_error("follow", "%s does not know the secret of %s, or does not keep to the protocol",
+            from, follower->options->secret_file);
     else if (status == STATUS_BUSY)
         log_warn("follow", "%s has a follower already; trying again", from);
     else if (status == STATUS_AWAY)
@@ -312,9 +302,8 @@ static enum status options_check(struct follower *follower)
         return STATUS_BAD_INPUT;
     }
     if (follow_secret_read(options->secret_file, &follower->secret) != STATUS_OK) {
-        snprintf(follower->error, CONFIG_ERROR,
-            "%.150s must be readable and hold %d to %d characters", options->secret_file,
-            WIRE_SECRET_MIN, WIRE_SECRET_MAX);
+        snprintf(follower->error, CONFIG_ERROR, "%.150s must be readable and hold %d to %d characters",
+            options->secret_file, WIRE_SECRET_MIN, WIRE_SECRET_MAX);
         return STATUS_BAD_INPUT;
     }
     return STATUS_OK;

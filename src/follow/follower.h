@@ -12,8 +12,8 @@ struct follower_options {
     bool (*stops)(void); /* looked at between records: true: end cleanly */
 };
 
-/* Runs until it is stopped: STATUS_OK. STATUS_BAD_INPUT: the options are wrong. STATUS_CONFLICT: the folder is
- * no follower's copy, or the server has another shop, or was fenced by this copy. `error` says so. */
+/* Runs until it is stopped: STATUS_OK. STATUS_BAD_INPUT: the options are wrong. STATUS_CONFLICT: the folder
+ * is no follower's copy, or the server has another shop, or was fenced by this copy. `error` says so. */
 MUST_CHECK enum status follower_run(const struct follower_options *options, char error[CONFIG_ERROR]);
 
 #endif

@@ -102,13 +102,11 @@ static enum status mirrored_write(
     const char *name = name_of(mirrored, file);
     invariant(name != NULL);
     const enum status status = mirrored->inner->ops->write(mirrored->inner, file, offset, data, bytes);
+    const struct mirror_change change = {
+        .kind = MIRROR_WRITE, .name = name, .offset = offset, .data = data, .bytes = (uint32_t)bytes
+    };
     if (status == STATUS_OK && bytes > 0)
-        note(mirrored,
-            (struct mirror_change){ .kind = MIRROR_WRITE,
-                .name = name,
-                .offset = offset,
-                .data = data,
-                .bytes = (uint32_t)bytes });
+        note(mirrored, change);
     leave(mirrored);
     return status;
 }
@@ -127,8 +125,9 @@ static enum status mirrored_sync(struct disk *disk, disk_file file)
     }
     leave(mirrored);
     const enum status status = mirrored->inner->ops->sync(mirrored->inner, file);
-    return status == STATUS_OK && awaited ? mirrored->mirror->ops->wait(mirrored->mirror, position, true)
-                                          : status;
+    return status == STATUS_OK && awaited
+        ? mirrored->mirror->ops->wait(mirrored->mirror, position, true)
+        : status;
 }
 
 static enum status mirrored_size(struct disk *disk, disk_file file, uint64_t *bytes)

@@ -7,7 +7,7 @@
 #include "base/metrics.h"
 #include "base/thread.h"
 #include "config/fence.h"
-#include "follow/session.h"
+#include "follow/peer.h"
 #include "follow/sweep.h"
 
 #include <errno.h>
@@ -21,7 +21,6 @@
 
 enum {
     GREETING_MS = 2000, /* for each step of a greeting */
-    PEER_MS = 1000,     /* for an answer of follow.peer */
     PEER_EVERY_MS = 5000,
     FILES_EVERY_MS = 200, /* small files are looked at */
     QUIET_MS = 500,       /* without changes an empty record is sent */
@@ -33,13 +32,13 @@ struct primary {
     struct primary_config config;
     const struct config *settings;
     struct follow_secret secret;
-    uint64_t generation; /* constant after open */
+    struct peer self; /* constant after open */
     struct stream *stream;
     struct sweep *sweep;
     int door;
     struct wake link;
     struct thread door_thread, link_thread, files_thread;
-    _Atomic bool stopping, fenced;
+    _Atomic bool stopping, files_end, fenced;
     /* A follower that was greeted, for the link's thread. */
     pthread_mutex_t lock;
     struct session *waiting; /* NULL: none */
@@ -54,11 +53,6 @@ GAUGE(current_gauge, "stampede_follow_current",
 GAUGE(lag_gauge, "stampede_follow_lag_bytes", "Changes that the follower has not acknowledged, in bytes.");
 COUNTER(bases_counter, "stampede_follow_bases_total", "Whole copies that a follower asked for.");
 
-static bool is_set(const char *text)
-{
-    return text[0] != 0;
-}
-
 /* ---- the fence ---- */
 
 /* Another machine has a newer generation: nothing is told from here on. */
@@ -69,81 +63,26 @@ static void fence_self(struct primary *primary, uint64_t generation)
     stream_stop(primary->stream);
     const enum status status = fenced_write(primary->config.root, generation);
     log_error("follow",
-        "another machine has taken over this shop (generation %" PRIu64
-        ", ours is %" PRIu64 "): this folder is sealed%s",
-        generation, primary->generation, status == STATUS_OK ? "" : ", but the file fenced can't be written");
-}
-
-static struct wire_word own_word(const struct primary *primary, enum wire_word_kind kind)
-{
-    return (struct wire_word){ .kind = kind,
-        .sells = true,
-        .data_id = primary->config.data_id,
-        .generation = primary->generation };
-}
-
-static enum status peer_ask(struct primary *primary, struct wire_word *answer)
-{
-    const struct wire_word question = own_word(primary, WIRE_ASK);
-    return session_ask(primary->settings->follow_peer, &primary->secret, PEER_MS, &question, answer);
-}
-
-static bool is_newer(const struct primary *primary, const struct wire_word *word)
-{
-    return word->data_id == primary->config.data_id && word->generation > primary->generation;
-}
-
-/* At the start: another machine that sells this shop keeps us from doing so. */
-static enum status peer_check(struct primary *primary, char error[CONFIG_ERROR])
-{
-    struct wire_word answer;
-    if (!is_set(primary->settings->follow_peer))
-        return STATUS_OK;
-    const enum status status = peer_ask(primary, &answer);
-    if (status == STATUS_BAD_INPUT) {
-        snprintf(error, CONFIG_ERROR,
-            "follow.peer %.100s has another secret in its follow.secret_file",
-            primary->settings->follow_peer);
-        return STATUS_CONFLICT;
-    }
-    if (status != STATUS_OK) {
-        log_warn("follow", "follow.peer %s does not answer: whether it has taken over is not known",
-            primary->settings->follow_peer);
-        return STATUS_OK;
-    }
-    if (is_newer(primary, &answer)) {
-        const enum status written = fenced_write(primary->config.root, answer.generation);
-        snprintf(error, CONFIG_ERROR,
-            "%.80s has taken over this shop (generation %" PRIu64 ", ours is %" PRIu64
-            "): this data folder sells no more%s",
-            primary->settings->follow_peer, answer.generation, primary->generation,
-            written == STATUS_OK ? "" : "; the file fenced can't be written");
-        return STATUS_CONFLICT;
-    }
-    if (answer.kind == WIRE_ANSWER && answer.data_id == primary->config.data_id && answer.sells
-        && answer.generation == primary->generation) {
-        snprintf(error, CONFIG_ERROR,
-            "%.80s sells this shop with the same generation: one of two copies must not be served",
-            primary->settings->follow_peer);
-        return STATUS_CONFLICT;
-    }
-    return STATUS_OK;
+        "another machine has taken over this shop (generation %" PRIu64 ", ours is %" PRIu64
+        "): this folder is sealed%s",
+        generation, primary->self.generation,
+        status == STATUS_OK ? "" : ", but the file fenced can't be written");
 }
 
 /* ---- the door ---- */
 
 static struct wire_word refusal(const struct primary *primary, enum wire_reason reason)
 {
-    struct wire_word word = own_word(primary, WIRE_REFUSED);
+    struct wire_word word = peer_word(&primary->self, WIRE_REFUSED);
     word.reason = reason;
     return word;
 }
 
 /* Whether the session goes to the link's thread. */
-static bool follower_take(struct primary *primary, struct session *session, const struct wire_word *word,
-    struct wire_word *answer)
+static bool follower_take(struct primary *primary, struct session *session,
+    const struct wire_word *word, struct wire_word *answer)
 {
-    if (word->data_id != 0 && word->data_id != primary->config.data_id) {
+    if (word->data_id != 0 && word->data_id != primary->self.data_id) {
         *answer = refusal(primary, WIRE_REASON_OTHER_SHOP);
         return false;
     }
@@ -163,8 +102,8 @@ static bool follower_take(struct primary *primary, struct session *session, cons
 /* What a caller says after the greeting. True: the session is kept. */
 static bool word_answer(struct primary *primary, struct session *session, const struct wire_word *word)
 {
-    struct wire_word answer = own_word(primary, WIRE_ANSWER);
-    const bool fences = is_newer(primary, word)
+    struct wire_word answer = peer_word(&primary->self, WIRE_ANSWER);
+    const bool fences = peer_is_newer(&primary->self, word)
         && (word->kind == WIRE_ASK || word->kind == WIRE_FENCE || word->kind == WIRE_FOLLOW);
     if (fences) {
         fence_self(primary, word->generation);
@@ -174,7 +113,7 @@ static bool word_answer(struct primary *primary, struct session *session, const 
             return true;
     } else if (word->kind == WIRE_FENCE) {
         answer = refusal(primary,
-            word->data_id == primary->config.data_id ? WIRE_REASON_OLD : WIRE_REASON_OTHER_SHOP);
+            word->data_id == primary->self.data_id ? WIRE_REASON_OLD : WIRE_REASON_OTHER_SHOP);
     } else if (word->kind != WIRE_ASK) {
         return false;
     }
@@ -232,10 +171,11 @@ static struct session *waiting_take(struct primary *primary, struct wire_word *w
     return session;
 }
 
-static enum status link_hear(struct primary *primary, struct session *session)
+static enum status link_hear(struct primary *primary, struct session *session, uint64_t *heard_ms)
 {
     struct wire_word word;
     enum status status = session_word_receive(session, &word);
+    *heard_ms = clock_monotonic_ms();
     if (status == STATUS_OK)
         status = word.kind == WIRE_ACK ? stream_acknowledge(primary->stream, word.position)
                                        : STATUS_BAD_INPUT;
@@ -243,7 +183,8 @@ static enum status link_hear(struct primary *primary, struct session *session)
 }
 
 /* Sends what there is; hears acknowledgements in between. */
-static enum status link_send(struct primary *primary, struct session *session, uint64_t *sent_ms)
+static enum status link_send(
+    struct primary *primary, struct session *session, uint64_t *sent_ms, uint64_t *heard_ms)
 {
     size_t bytes = 1;
     enum status status = STATUS_OK;
@@ -254,7 +195,7 @@ static enum status link_send(struct primary *primary, struct session *session, u
             *sent_ms = clock_monotonic_ms();
         }
         if (status == STATUS_OK && bytes > 0 && session_has_bytes(session, 0))
-            status = link_hear(primary, session);
+            status = link_hear(primary, session, heard_ms);
     }
     if (status == STATUS_OK && clock_monotonic_ms() - *sent_ms >= QUIET_MS) {
         status = session_send(session, primary->chunk, 0);
@@ -279,11 +220,9 @@ static enum status link_serve(struct primary *primary, struct session *session)
             { .fd = primary->link.fd, .events = POLLIN } };
         (void)poll(look, 2, WATCH_MS);
         wake_clear(&primary->link);
-        status = link_send(primary, session, &sent_ms);
-        while (status == STATUS_OK && session_has_bytes(session, 0)) {
-            status = link_hear(primary, session);
-            heard_ms = clock_monotonic_ms();
-        }
+        status = link_send(primary, session, &sent_ms, &heard_ms);
+        while (status == STATUS_OK && session_has_bytes(session, 0))
+            status = link_hear(primary, session, &heard_ms);
         if (clock_monotonic_ms() - heard_ms > primary->settings->follow_away_ms)
             status = STATUS_AWAY;
     }
@@ -293,8 +232,8 @@ static enum status link_serve(struct primary *primary, struct session *session)
 static void link_session(struct primary *primary, struct session *session, const struct wire_word *word)
 {
     struct stream_state state;
-    struct wire_word welcome = own_word(primary, WIRE_WELCOME);
-    const bool known = word->data_id != 0 && word->generation == primary->generation;
+    struct wire_word welcome = peer_word(&primary->self, WIRE_WELCOME);
+    const bool known = word->data_id != 0 && word->generation == primary->self.generation;
     welcome.resumes = stream_attach(
         primary->stream, known ? word->epoch : 0, word->position, word->whole, &welcome.position);
     welcome.whole = welcome.resumes && word->whole;
@@ -305,6 +244,7 @@ static void link_session(struct primary *primary, struct session *session, const
         welcome.resumes ? "it goes on where it was" : "it gets a whole copy first");
     if (!welcome.resumes)
         metric_add(&bases_counter, 1);
+    session_patience(session, (uint32_t)primary->settings->follow_away_ms);
     enum status status = session_word_send(session, &welcome);
     if (status == STATUS_OK)
         status = link_serve(primary, session);
@@ -335,7 +275,7 @@ static void link_run(void *context)
 static void peer_watch(struct primary *primary)
 {
     struct wire_word answer;
-    if (peer_ask(primary, &answer) == STATUS_OK && is_newer(primary, &answer)) {
+    if (peer_ask(&primary->self, &answer) == STATUS_OK && peer_is_newer(&primary->self, &answer)) {
         fence_self(primary, answer.generation);
         primary->config.fenced(answer.generation);
     }
@@ -348,7 +288,7 @@ static void files_run(void *context)
     bool done = false;
     metrics_thread_enter();
     thread_rank_set(THREAD_BACKGROUND);
-    while (!atomic_load(&primary->stopping)) {
+    while (!atomic_load(&primary->stopping) && !atomic_load(&primary->files_end)) {
         enum status status = STATUS_OK;
         if (stream_base_wanted(primary->stream, &number)) {
             status = sweep_base(primary->sweep, number, &done);
@@ -360,7 +300,7 @@ static void files_run(void *context)
         if (status != STATUS_OK)
             log_error("follow", "a file of the data folder can't be read for the follower: %s",
                 strerrordesc_np(errno));
-        if (is_set(primary->settings->follow_peer) && clock_monotonic_ms() - asked_ms >= PEER_EVERY_MS) {
+        if (primary->self.address[0] != 0 && clock_monotonic_ms() - asked_ms >= PEER_EVERY_MS) {
             peer_watch(primary);
             asked_ms = clock_monotonic_ms();
         }
@@ -407,6 +347,10 @@ enum status primary_open(
         return STATUS_FULL;
     primary->config = *config;
     primary->settings = config->config;
+    primary->self = (struct peer){ .address = config->config->follow_peer,
+        .secret = &primary->secret,
+        .root = config->root,
+        .data_id = config->data_id };
     primary->door = -1;
     pthread_mutex_init(&primary->lock, NULL);
     enum status status = wake_open(&primary->link);
@@ -418,9 +362,9 @@ enum status primary_open(
                 WIRE_SECRET_MAX);
     }
     if (status == STATUS_OK)
-        status = generation_read(config->root, &primary->generation);
+        status = generation_read(config->root, &primary->self.generation);
     if (status == STATUS_OK)
-        status = peer_check(primary, error);
+        status = peer_check(&primary->self, error);
     if (status == STATUS_OK)
         status = stream_make(primary);
     if (status == STATUS_OK)
@@ -455,7 +399,15 @@ enum status primary_start(struct primary *primary)
 void primary_finish(struct primary *primary, uint64_t give_up_ms)
 {
     struct stream_state state;
+    uint64_t number = 0;
     stream_look(primary->stream, &state);
+    if (state.current) { /* what was written last, once more */
+        atomic_store(&primary->files_end, true);
+        thread_join(&primary->files_thread);
+        if (!stream_base_wanted(primary->stream, &number)
+            && sweep_small_files(primary->sweep, number) != STATUS_OK)
+            log_warn("follow", "small files can't be read for the follower: %s", strerrordesc_np(errno));
+    }
     while (state.connected && !stream_is_idle(primary->stream) && clock_now_ms() < give_up_ms) {
         poll(NULL, 0, 10);
         stream_look(primary->stream, &state);

@@ -17,8 +17,8 @@ struct primary_config {
     const struct config *config;
     struct disk *root; /* of the data folder */
     uint64_t data_id;
-    /* Another machine sells now: called once, by a thread of ours, after the folder was sealed. Nothing may be
-     * told to anybody after it. */
+    /* Another machine sells now: called once, by a thread of ours, after the folder was sealed. Nothing may
+     * be told to anybody after it. */
     void (*fenced)(uint64_t generation);
 };
 

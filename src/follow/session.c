@@ -87,34 +87,6 @@ static void close_keeping_errno(int fd)
     errno = before;
 }
 
-int session_listen(const char *address, uint16_t *port)
-{
-    struct addrinfo *found = place_find(address, true);
-    const int on = 1;
-    int fd = -1;
-    for (const struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next) {
-        fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0)
-            continue;
-        (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        if (bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, LISTEN_BACKLOG) != 0) {
-            close_keeping_errno(fd);
-            fd = -1;
-        }
-    }
-    if (found != NULL)
-        freeaddrinfo(found);
-    if (fd >= 0) {
-        struct sockaddr_storage bound;
-        socklen_t size = sizeof bound;
-        *port = 0;
-        if (getsockname(fd, (struct sockaddr *)&bound, &size) == 0)
-            *port = ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
-                                                      : ((struct sockaddr_in *)&bound)->sin_port);
-    }
-    return fd;
-}
-
 static bool connects(int fd, const struct addrinfo *at, uint32_t timeout_ms)
 {
     struct pollfd look = { .fd = fd, .events = POLLOUT };
@@ -133,13 +105,22 @@ static bool connects(int fd, const struct addrinfo *at, uint32_t timeout_ms)
     return trouble == 0;
 }
 
-int session_dial(const char *address, uint32_t timeout_ms)
+static bool listens(int fd, const struct addrinfo *at, uint32_t timeout_ms)
 {
-    struct addrinfo *found = place_find(address, false);
+    const int on = 1;
+    (void)timeout_ms;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    return bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, LISTEN_BACKLOG) == 0;
+}
+
+/* The first of the addresses that it works with. */
+static int place_open(struct addrinfo *found,
+    bool (*works)(int fd, const struct addrinfo *at, uint32_t timeout_ms), uint32_t timeout_ms)
+{
     int fd = -1;
     for (const struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next) {
         fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd >= 0 && !connects(fd, at, timeout_ms)) {
+        if (fd >= 0 && !works(fd, at, timeout_ms)) {
             close_keeping_errno(fd);
             fd = -1;
         }
@@ -149,13 +130,31 @@ int session_dial(const char *address, uint32_t timeout_ms)
     return fd;
 }
 
+int session_listen(const char *address, uint16_t *port)
+{
+    struct sockaddr_storage bound;
+    socklen_t size = sizeof bound;
+    const int fd = place_open(place_find(address, true), listens, 0);
+    *port = 0;
+    if (fd >= 0 && getsockname(fd, (struct sockaddr *)&bound, &size) == 0)
+        *port = ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
+                                                  : ((struct sockaddr_in *)&bound)->sin_port);
+    return fd;
+}
+
+int session_dial(const char *address, uint32_t timeout_ms)
+{
+    return place_open(place_find(address, false), connects, timeout_ms);
+}
+
 /* ---- bytes ---- */
 
-static enum status bytes_send(int fd, const void *data, size_t bytes)
+/* All of them, in either direction. */
+static enum status bytes_move(int fd, void *data, size_t bytes, bool sends)
 {
-    const uint8_t *at = data;
+    uint8_t *at = data;
     while (bytes > 0) {
-        const ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL);
+        const ssize_t n = sends ? send(fd, at, bytes, MSG_NOSIGNAL) : recv(fd, at, bytes, 0);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -164,35 +163,35 @@ static enum status bytes_send(int fd, const void *data, size_t bytes)
         bytes -= (size_t)n;
     }
     return STATUS_OK;
+}
+
+static enum status bytes_send(int fd, void *data, size_t bytes)
+{
+    return bytes_move(fd, data, bytes, true);
 }
 
 static enum status bytes_receive(int fd, void *data, size_t bytes)
 {
-    uint8_t *at = data;
-    while (bytes > 0) {
-        const ssize_t n = recv(fd, at, bytes, 0);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return STATUS_AWAY;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return STATUS_OK;
+    return bytes_move(fd, data, bytes, false);
+}
+
+void session_patience(struct session *session, uint32_t timeout_ms)
+{
+    const struct timeval timeout = { .tv_sec = timeout_ms / 1000,
+        .tv_usec = (suseconds_t)(timeout_ms % 1000) * 1000 };
+    (void)setsockopt(session->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    (void)setsockopt(session->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
 }
 
 static void session_begin(struct session *session, int fd, uint32_t timeout_ms)
 {
-    const struct timeval timeout = { .tv_sec = timeout_ms / 1000,
-        .tv_usec = (suseconds_t)(timeout_ms % 1000) * 1000 };
     const int on = 1;
     session->fd = fd;
     session->sent = 0;
     session->received = 0;
     (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    session_patience(session, timeout_ms);
 }
 
 static bool proof_fits(const uint8_t *a, const uint8_t *b)
@@ -289,8 +288,8 @@ enum status session_send(struct session *session, const void *data, size_t bytes
     uint8_t nonce[SIGN_SEAL_NONCE_BYTES];
     size_t size = SESSION_SEALED_MAX;
     invariant(bytes <= WIRE_RECORD_MAX);
-    enum status status = sign_seal(session->send_key, record_nonce(nonce, session->sent++), SPAN_NONE,
-        span_of(data, bytes), session->sealed + 4, &size);
+    enum status status = sign_seal(session->send_key, record_nonce(nonce, session->sent++),
+        SPAN_NONE, span_of(data, bytes), session->sealed + 4, &size);
     if (status != STATUS_OK)
         return status;
     bytes_put_u32(session->sealed, (uint32_t)size);
@@ -336,8 +335,8 @@ bool session_has_bytes(const struct session *session, uint32_t wait_ms)
     return poll(&look, 1, (int)wait_ms) > 0;
 }
 
-enum status session_ask(const char *address, const struct follow_secret *secret, uint32_t timeout_ms,
-    const struct wire_word *word, struct wire_word *answer)
+enum status session_ask(const char *address, const struct follow_secret *secret,
+    uint32_t timeout_ms, const struct wire_word *word, struct wire_word *answer)
 {
     struct session *session = calloc(1, sizeof *session);
     if (session == NULL)

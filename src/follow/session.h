@@ -38,6 +38,8 @@ MUST_CHECK enum status session_call(
     struct session *session, int fd, const struct follow_secret *secret, uint32_t timeout_ms);
 MUST_CHECK enum status session_answer(
     struct session *session, int fd, const struct follow_secret *secret, uint32_t timeout_ms);
+/* From now on each read and write may take as long. */
+void session_patience(struct session *session, uint32_t timeout_ms);
 void session_end(struct session *session); /* wipes the keys; accepts one that has ended */
 
 MUST_CHECK enum status session_send(struct session *session, const void *data, size_t bytes);

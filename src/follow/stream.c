@@ -47,20 +47,15 @@ static struct stream *stream_of(struct mirror *mirror)
 
 static bool is_away(const struct stream *stream)
 {
-    return !stream->current
-        && clock_monotonic_ms() - stream->missing_since_ms >= stream->config.away_ms;
+    return !stream->current && clock_monotonic_ms() - stream->missing_since_ms >= stream->config.away_ms;
 }
 
 /* Waits with the lock held; a lost wake-up costs LOOK_MS. */
 static void moved_wait(struct stream *stream)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_MS * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_nsec -= 1000000000L;
-        until.tv_sec++;
-    }
+    const uint64_t until_ns = clock_monotonic_ns() + LOOK_MS * UINT64_C(1000000);
+    const struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000),
+        .tv_nsec = (long)(until_ns % 1000000000) };
     (void)pthread_cond_timedwait(&stream->moved, &stream->lock, &until);
 }
 

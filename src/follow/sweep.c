@@ -46,7 +46,7 @@ struct sweep {
 static int part_folder(struct sweep *sweep, enum mirror_part part)
 {
     static const char *const names[] = {
-        [MIRROR_ROOT] = ".", [MIRROR_JOURNAL] = "journal", [MIRROR_MEDIA] = "media", [MIRROR_SANDBOX] = "sandbox"
+        [MIRROR_JOURNAL] = "journal", [MIRROR_MEDIA] = "media", [MIRROR_SANDBOX] = "sandbox"
     };
     if (sweep->folders[part] < 0)
         sweep->folders[part] = openat(part == MIRROR_ROOT ? AT_FDCWD : sweep->folders[MIRROR_ROOT],
@@ -68,8 +68,8 @@ enum status sweep_open(struct sweep **opened, const char *folder, struct stream 
     sweep->small = calloc(FILES_MAX, sizeof *sweep->small);
     sweep->swept = calloc(FILES_MAX, sizeof *sweep->swept);
     const int size = snprintf(sweep->path, sizeof sweep->path, "%s", folder);
-    if (sweep->small == NULL || sweep->swept == NULL || size < 0 || (size_t)size >= sizeof sweep->path
-        || part_folder(sweep, MIRROR_ROOT) < 0) {
+    if (sweep->small == NULL || sweep->swept == NULL || size < 0
+        || (size_t)size >= sizeof sweep->path || part_folder(sweep, MIRROR_ROOT) < 0) {
         sweep_close(sweep);
         return STATUS_IO;
     }
@@ -235,8 +235,7 @@ static enum block part_note(struct sweep *sweep, uint64_t number, enum mirror_pa
         if (block == BLOCK_FAULT || block == BLOCK_GIVEN_UP)
             return block;
         if (left == 0 && sweep->swept_count == before)
-            return note(sweep, number,
-                       (struct mirror_change){ .kind = MIRROR_SYNC_FOLDER, .part = part })
+            return note(sweep, number, (struct mirror_change){ .kind = MIRROR_SYNC_FOLDER, .part = part })
                 ? BLOCK_LAST
                 : BLOCK_GIVEN_UP;
     }
@@ -280,14 +279,15 @@ static struct seen *small_find(struct sweep *sweep, enum mirror_part part, const
 static bool is_small(enum mirror_part part, const char *name)
 {
     const size_t size = strlen(name);
-    const bool passing = size > 4 && (strcmp(name + size - 4, ".tmp") == 0 || strcmp(name + size - 4, "part") == 0);
-    return wire_name_good(part, span_of(name, size)) && size + FRESH_NAME_BYTES < DISK_NAME_MAX
-        && !passing && !(part == MIRROR_ROOT && strncmp(name, database_name, strlen(database_name)) == 0);
+    const bool passing =
+        size > 4 && (strcmp(name + size - 4, ".tmp") == 0 || strcmp(name + size - 4, "part") == 0);
+    return wire_name_good(part, span_of(name, size)) && size + FRESH_NAME_BYTES < DISK_NAME_MAX && !passing
+        && !(part == MIRROR_ROOT && strncmp(name, database_name, strlen(database_name)) == 0);
 }
 
 /* Under another name first, so that the copy has the old one or the new one. */
-static enum block small_note(
-    struct sweep *sweep, uint64_t number, enum mirror_part part, const char *name, const struct stat *about)
+static enum block small_note(struct sweep *sweep, uint64_t number, enum mirror_part part,
+    const char *name, const struct stat *about)
 {
     char fresh[DISK_NAME_MAX];
     snprintf(fresh, sizeof fresh, "%.*s.follow", DISK_NAME_MAX - FRESH_NAME_BYTES, name);
@@ -322,11 +322,9 @@ static enum block small_look(struct sweep *sweep, uint64_t number, enum mirror_p
         seen = &sweep->small[sweep->small_count++];
     if (seen == NULL)
         return BLOCK_LAST;
-    *seen = (struct seen){ .part = part,
-        .inode = about.st_ino,
-        .bytes = about.st_size,
-        .changed = about.st_mtim,
-        .here = true };
+    *seen = (struct seen){
+        .part = part, .inode = about.st_ino, .bytes = about.st_size, .changed = about.st_mtim, .here = true
+    };
     memcpy(seen->name, name, strlen(name) + 1);
     return BLOCK_LAST;
 }

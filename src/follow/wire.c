@@ -89,10 +89,10 @@ static bool all_zero(const uint8_t *data, size_t bytes)
 enum status wire_word_read(struct span bytes, struct wire_word *word)
 {
     const uint8_t *data = (const uint8_t *)bytes.data;
-    if (bytes.size != WIRE_WORD_BYTES || data[WORD_AT_KIND] == 0 || data[WORD_AT_KIND] >= WIRE_WORD_KINDS
-        || data[WORD_AT_REASON] >= WIRE_REASONS || data[WORD_AT_WHOLE] > 1 || data[WORD_AT_SELLS] > 1
-        || data[WORD_AT_VERSION] != WIRE_VERSION || data[WORD_AT_RESUMES] > 1
-        || !all_zero(data + WORD_AT_ZERO, 2)
+    if (bytes.size != WIRE_WORD_BYTES || data[WORD_AT_KIND] == 0
+        || data[WORD_AT_KIND] >= WIRE_WORD_KINDS || data[WORD_AT_REASON] >= WIRE_REASONS
+        || data[WORD_AT_WHOLE] > 1 || data[WORD_AT_SELLS] > 1 || data[WORD_AT_VERSION] != WIRE_VERSION
+        || data[WORD_AT_RESUMES] > 1 || !all_zero(data + WORD_AT_ZERO, 2)
         || !all_zero(data + WORD_AT_REST, WIRE_WORD_BYTES - WORD_AT_REST))
         return STATUS_BAD_INPUT;
     *word = (struct wire_word){ .kind = (enum wire_word_kind)data[WORD_AT_KIND],

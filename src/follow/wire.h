@@ -59,11 +59,11 @@ enum wire_word_kind {
     WIRE_FOLLOW = 1, /* caller: I follow; data id 0: I have nothing; epoch and position: what I have */
     WIRE_ASK,        /* caller: which generation have you? This is mine */
     WIRE_FENCE,      /* caller: this generation sells from now on */
-    WIRE_WELCOME,    /* server: changes follow from position on; not `resumes`: a base begins there */
-    WIRE_ANSWER,     /* server, to WIRE_ASK and WIRE_FENCE: my generation */
-    WIRE_REFUSED,    /* server: `reason` */
-    WIRE_FENCED,     /* server: your generation is newer than mine, and I sell no more */
-    WIRE_ACK,        /* follower: everything up to position is on my disk */
+    WIRE_WELCOME, /* server: changes follow from position on; not `resumes`: a base begins there */
+    WIRE_ANSWER,  /* server, to WIRE_ASK and WIRE_FENCE: my generation */
+    WIRE_REFUSED, /* server: `reason` */
+    WIRE_FENCED,  /* server: your generation is newer than mine, and I sell no more */
+    WIRE_ACK,     /* follower: everything up to position is on my disk */
     WIRE_WORD_KINDS,
 };
 enum wire_reason {
@@ -79,7 +79,7 @@ struct wire_word {
     enum wire_reason reason;
     bool whole;   /* the copy is */
     bool resumes; /* the follower goes on with what it has */
-    bool sells;  /* the sender is a server, not a follower */
+    bool sells;   /* the sender is a server, not a follower */
     uint64_t data_id, generation, epoch, position, head;
 };
 void wire_word_put(uint8_t out[WIRE_WORD_BYTES], const struct wire_word *word);

@@ -102,8 +102,9 @@ enum status database_open(struct order_store **store, const struct config *confi
     const char *vfs, char error[CONFIG_ERROR])
 {
     char what[CONFIG_ERROR - 16] = "out of memory";
-    enum status status = database_is_file(config) ? file_open(store, config, path, vfs, what, sizeof what)
-                                                  : server_open(store, config, what, sizeof what);
+    enum status status = database_is_file(config)
+        ? file_open(store, config, path, vfs, what, sizeof what)
+        : server_open(store, config, what, sizeof what);
     if (status == STATUS_OK && !database_is_file(config))
         status = writable_check(*store, what, sizeof what);
     if (status != STATUS_OK)

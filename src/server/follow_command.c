@@ -22,10 +22,10 @@
 #include <systemd/sd-daemon.h>
 
 enum {
-    FENCE_MS = 2000,     /* for the old server's answer */
-    END_MS = 15000,      /* for the follower to end */
+    FENCE_MS = 2000, /* for the old server's answer */
+    END_MS = 15000,  /* for the follower to end */
     LOOK_MS = 20,
-    QUIET_MS = 5000,     /* without a word of the server the follower is not following */
+    QUIET_MS = 5000, /* without a word of the server the follower is not following */
 };
 
 static const char usage[] =
@@ -104,7 +104,6 @@ static int follow_run(const struct follow_options *options)
     }
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGINT, &stop, NULL);
-    signal(SIGPIPE, SIG_IGN);
     clock_start(0);
     sd_notify(0, "READY=1");
     const enum status status = follower_run(&run, error);
@@ -228,7 +227,8 @@ static int takeover_run(struct copy *copy, const struct follow_options *options,
     if (!options->unverified) {
         const struct verify_options check = { .folder = options->folder, .quiet = true };
         if (verify_run(&check, stdout) != VERIFY_HOLDS)
-            return refused("the copy in ", options->folder, " does not hold what verify checks: look at 'stampede verify', or give --unverified");
+            return refused("the copy in ", options->folder,
+                " does not verify: look at 'stampede verify', or give --unverified");
         printf("verified\n");
     }
     return takeover_end(copy, generation + 1, began_ns);

@@ -64,9 +64,11 @@ void follow_host_watch(struct follow_host *follow, struct host *host)
         embedded_hold_follower(host->embedded, state.wins_wait);
     const uint64_t now_ms = clock_now_ms();
     alarm_set(ALARM_FOLLOWER_AWAY, state.away, now_ms, "%s",
-        state.wins_wait    ? "no copy on a second machine is up to date: wins are stopped (follow.alone = refuse)"
-            : follow->sync ? "no copy on a second machine is up to date: what is sold now is lost with this disk"
-                           : "no copy on a second machine is up to date");
+        state.wins_wait
+            ? "no copy on a second machine is up to date: wins are stopped (follow.alone = refuse)"
+            : follow->sync
+            ? "no copy on a second machine is up to date: what is sold now is lost with this disk"
+            : "no copy on a second machine is up to date");
     alarm_set(ALARM_FOLLOWER_LAG, state.current && state.lag_bytes > follow->lag_bytes_max, now_ms,
         "the follower is %llu MiB behind", (unsigned long long)(state.lag_bytes >> 20));
 }

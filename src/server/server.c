@@ -77,9 +77,8 @@ struct server {
     bool host_on_edge;
     struct housekeeper housekeeper;
     struct thread edge_threads[EDGES_MAX], worker_thread, courier_thread;
-    _Atomic bool draining;
-    _Atomic bool database_lost; /* another server has it */
-    bool wrong_settings;        /* why it can't start: exit code 2 */
+    _Atomic bool draining, database_lost; /* the latter: another server has it */
+    bool wrong_settings;                  /* why it can't start: exit code 2 */
     char error[CONFIG_ERROR];
 };
 
@@ -276,7 +275,8 @@ static bool edges_start(struct server *server)
 static bool threads_start(struct server *server)
 {
     struct wake *loop = server->host_on_edge ? edge_wake(server->edges[0]) : NULL;
-    bool good = host_start(&server->storage.host, loop)
+    bool good = follow_host_start(&server->storage.follow) == STATUS_OK
+        && host_start(&server->storage.host, loop)
         && thread_start(&server->courier_thread, "courier", courier_run, worker_courier(server->worker))
             == STATUS_OK
         && thread_start(&server->worker_thread, "worker", worker_run, server->worker) == STATUS_OK
@@ -319,8 +319,7 @@ static bool server_open(struct server *server)
         return false;
     const enum status opened = storage_open(&server->storage, &server->config,
         server->edge_count + WORKER_PORTS, server->options->seed, server->error);
-    server->wrong_settings = opened == STATUS_BAD_INPUT
-        && (cluster_is_set(&server->config) || server->config.follow_listen[0] != 0);
+    server->wrong_settings = opened == STATUS_BAD_INPUT;
     if (opened != STATUS_OK)
         return failed(server, "the database and the inventory can't be opened");
     funnel_keys_turn(&server->storage.keys, clock_now_ms());
@@ -347,8 +346,6 @@ static bool server_open(struct server *server)
         return false;
     if (worker_start(server->worker, (uint16_t)server->config.port, server->error) != STATUS_OK)
         return failed(server, "payments can't be started");
-    if (follow_host_start(&server->storage.follow) != STATUS_OK)
-        return failed(server, "the threads for the follower can't be started");
     return threads_start(server);
 }
 

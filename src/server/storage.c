@@ -52,8 +52,8 @@ static enum status store_match(struct storage *storage, const struct config *con
 static enum status store_open(struct storage *storage, const struct config *config, lsn_t journal_end,
     enum status (*seed)(struct order_store *store, uint64_t now_ms), char error[CONFIG_ERROR])
 {
-    enum status status = database_open(&storage->store, config, storage->folder.database,
-        storage->follow.vfs, error);
+    enum status status =
+        database_open(&storage->store, config, storage->folder.database, storage->follow.vfs, error);
     if (status == STATUS_OK)
         status = store_hold(storage, config, error);
     if (status == STATUS_OK)

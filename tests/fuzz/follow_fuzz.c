@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/fuzz/follow_fuzz.c: what a peer says to a server or its follower. A change that is read lies inside its bytes, keeps every
- * bound, and is written as the same bytes; cut anywhere it asks for more or was refused. The first byte chooses between changes
- * and words. */
+/* tests/fuzz/follow_fuzz.c: what a peer says to a server or its follower. A change that is read lies inside
+ * its bytes, keeps every bound, and is written as the same bytes; cut anywhere it asks for more. The first
+ * byte chooses between changes and words. */
 #include "follow/wire.h"
 
 #include <stdlib.h>
@@ -26,7 +26,8 @@ static void check_change(const uint8_t *data, size_t size)
     free(again);
     for (size_t cut = 0; cut < used; cut += 1 + used / 64) {
         struct mirror_change part;
-        invariant(wire_change_read(span_of(data, cut), &part, name, &cut_used) == STATUS_OK && cut_used == 0);
+        invariant(wire_change_read(span_of(data, cut), &part, name, &cut_used) == STATUS_OK
+            && cut_used == 0);
     }
 }
 

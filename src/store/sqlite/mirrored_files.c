@@ -14,8 +14,8 @@ static sqlite3_vfs *inner;
 
 struct mirrored_file {
     sqlite3_file file;
-    const char *name; /* within its folder; SQLite keeps the text as long as the file is open. NULL: not ours */
-    bool commits;     /* the write-ahead log: what is synced is told */
+    const char *name;   /* within its folder, as long as the file is open; NULL: not ours */
+    bool commits;       /* the write-ahead log: what is synced is told */
     uint64_t aligned[]; /* the inner file */
 };
 static_assert(offsetof(struct mirrored_file, aligned) % 8 == 0, "the inner file is aligned");

@@ -60,6 +60,8 @@ class Follower:
         return self.process is not None and self.process.poll() is None
 
     def log(self):
+        if not os.path.exists(self.log_path):
+            return ""
         with open(self.log_path, errors="replace") as file:
             return file.read()
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A second machine: a follower keeps a copy, and takes over when the first one is lost (docs/follow.md)."""
 import os
+import resource
 import shutil
 import signal
+import socket
 import subprocess
+import threading
 
 from kit.following import SECRET, Followed, Follower, pair, ready
 from kit.harness import Buyer, Server, equal, eventually, rule, run, temp_folder, true
@@ -44,8 +47,9 @@ def paid(buyer, ticket, to=None):
 
 def heir(follower, of, **settings):
     """A server on what a follower has taken over."""
-    return Server(data=follower.data, settings={**{name: value for name, value in of.settings.items()
-                                                   if name not in ("server.port", "data.folder", "follow.peer")}, **settings})
+    own = ("server.port", "data.folder", "follow.peer", "follow.listen", "admin.keys")
+    return Followed(data=follower.data, settings={**{name: value for name, value in of.settings.items() if name not in own},
+                                                  **settings})
 
 
 @rule
@@ -171,7 +175,7 @@ def a_lost_disk_loses_nothing_that_was_told():
     follower.took_over()
     new = heir(follower, server)
     new.spawn()
-    second = Follower(server.address, server.binary).start()
+    second = Follower(new.address, server.binary).start()
     ready(new)
     for buyer, ticket in told:
         true(order_of(new, buyer, ticket)["state"] in ("pending", "paid"), ticket)
@@ -182,7 +186,7 @@ def a_lost_disk_loses_nothing_that_was_told():
     # The old one, from a copy of its folder: its peer has taken over.
     old = Server(data=os.path.join(keep, "data"), settings={
         **{name: value for name, value in server.settings.items() if name not in ("server.port", "data.folder", "follow.listen")},
-        "follow.listen": "127.0.0.1:0", "follow.peer": server.address})
+        "follow.listen": "127.0.0.1:0", "follow.peer": new.address})
     code, said = old.start_refused()
     equal(code, 1, said)
     true("has taken over this shop (generation 2, ours is 1)" in said, said)
@@ -270,6 +274,132 @@ def a_clean_stop_hands_everything_over_in_mode_async_too():
     first.stop()
     copy.took_over()
     new = heir(copy, first)
+    ready(new.spawn())
+    for buyer, ticket in told:
+        equal(order_of(new, buyer, ticket)["state"], "pending")
+    new.stop()
+    new.verify()
+
+
+class Between:
+    """A cable between server and follower that can be cut after some bytes, in the middle of whatever is on its way."""
+
+    def __init__(self, port):
+        self.to, self.left, self.cuts = port, None, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near = self.listener.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                return
+            for source, sink, counts in ((near, far, False), (far, near, True)):
+                threading.Thread(target=self.carry, args=(source, sink, counts), daemon=True).start()
+
+    def carry(self, source, sink, counts):
+        try:
+            while data := source.recv(65536):
+                if counts and self.left is not None:
+                    data, self.left = data[:self.left], self.left - len(data)
+                    if self.left <= 0:
+                        sink.sendall(data)
+                        self.left, self.cuts = None, self.cuts + 1
+                        break
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+@rule
+def a_cable_that_is_cut_in_the_middle_of_anything_loses_nothing():
+    first = Followed({"follow.away_ms": 10000})
+    first.spawn()
+    cable = Between(first.follow_port)
+    copy = Follower(f"127.0.0.1:{cable.port}", first.binary).start()
+    ready(first)
+    copy.whole()
+    first.current()
+    thing = first.open_item(total=1000)
+    told = []
+    for bytes_left in (0, 1, 19, 100, 4000, 5000, 9999, 20000):
+        cable.left, cuts = bytes_left, cable.cuts
+        told += sell(4, first, thing)
+        eventually(lambda: cable.cuts > cuts or not told.extend(sell(1, first, thing)))
+        first.current()
+    equal(first.metrics()["stampede_follow_bases_total"], 1, "it goes on where it was")
+    first.kill()
+    shutil.rmtree(first.data)
+    copy.took_over()
+    new = heir(copy, first, **{"follow.alone": "sell"})
+    ready(new.spawn())
+    for buyer, ticket in told:
+        equal(order_of(new, buyer, ticket)["state"], "pending")
+    new.stop()
+    new.verify()
+
+
+@rule
+def a_follower_that_is_killed_while_the_copy_is_made_begins_again_and_keeps_the_old_one():
+    first, copy = pair({"follow.away_ms": 10000, "follow.buffer_mib": 1})
+    thing = first.open_item(total=1000)
+    told = sell(3, first, thing)
+    copy.kill()
+    first.restart(kill=True)  # another run: a whole copy is needed
+    for _ in range(5):
+        copy.start()
+        eventually(lambda: os.path.exists(copy.data + ".part") or "copy is whole" in copy.log())
+        copy.kill()
+        equal(Server(data=copy.data).start_refused()[0], 1)
+        true("copy: whole" in copy.status().stdout, copy.status().stdout)
+    copy.start()
+    first.current()
+    told += sell(3, first, thing)
+    first.kill()
+    copy.took_over()
+    new = heir(copy, first, **{"follow.alone": "sell"})
+    ready(new.spawn())
+    for buyer, ticket in told:
+        equal(order_of(new, buyer, ticket)["state"], "pending")
+    true(not os.path.exists(copy.data + ".part"))
+    new.stop()
+    new.verify()
+
+
+@rule
+def a_followers_disk_that_takes_no_more_stops_wins_and_loses_nothing():
+    # As a full disk does, a limit of the process makes writes fail; it can be lifted while it runs.
+    first = Followed({"follow.away_ms": 1500})
+    first.spawn()
+    copy = Follower(first.address, first.binary, preexec=lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN)).start()
+    ready(first)
+    copy.whole()
+    first.current()
+    thing = first.open_item(total=1000)
+    told = sell(3, first, thing)
+    most = resource.prlimit(copy.process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    note = os.path.join(first.data, "a-note")
+    with open(note, "wb") as file:
+        file.write(os.urandom(1 << 17))
+    eventually(lambda: "can't be written" in copy.log(), "it takes more")
+    eventually(lambda: b"follower is away" in first.get("/readyz").body)
+    resource.prlimit(copy.process.pid, resource.RLIMIT_FSIZE, most)
+    first.current()
+    eventually(lambda: first.get("/readyz").status == 200)
+    told += sell(3, first, thing)
+    first.kill()
+    copy.took_over()
+    with open(os.path.join(copy.data, "a-note"), "rb") as file:
+        equal(len(file.read()), 1 << 17)
+    new = heir(copy, first, **{"follow.alone": "sell"})
     ready(new.spawn())
     for buyer, ticket in told:
         equal(order_of(new, buyer, ticket)["state"], "pending")

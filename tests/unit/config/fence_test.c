@@ -6,9 +6,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 static struct disk *folder_make(void)
 {
@@ -29,7 +29,8 @@ static void a_generation_is_one_until_it_is_written(void **state)
     assert_int_equal(generation_write(disk, 7), STATUS_OK);
     assert_int_equal(generation_read(disk, &generation), STATUS_OK);
     assert_int_equal(generation, 7);
-    assert_int_equal(disk_replace(disk, "x", "generation", "stampede-generation 1\nnumber 8\n", 31), STATUS_OK);
+    assert_int_equal(
+        disk_replace(disk, "x", "generation", "stampede-generation 1\nnumber 8\n", 31), STATUS_OK);
     assert_int_equal(generation_read(disk, &generation), STATUS_CORRUPT);
     disk_folder_close(disk);
 }

@@ -6,12 +6,12 @@
 #include "base/thread.h"
 #include "follow/wire.h"
 
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
-#include <poll.h>
 #include <stdlib.h>
+#include <cmocka.h>
 
 enum { RING = 1024 * 1024, AWAY_MS = 30 };
 
@@ -32,8 +32,8 @@ static struct stream *make(bool sync, bool sells_alone, uint64_t away_ms)
 static uint64_t note(struct stream *stream, enum mirror_kind kind)
 {
     struct mirror *mirror = stream_mirror(stream);
-    return mirror->ops->note(
-        mirror, &(struct mirror_change){ .kind = kind, .part = MIRROR_JOURNAL, .name = "segment-1" });
+    return mirror->ops->note(mirror,
+        &(struct mirror_change){ .kind = kind, .part = MIRROR_JOURNAL, .name = "segment-1" });
 }
 
 static enum status wait_for(struct stream *stream, uint64_t position, bool endless)
