@@ -33,6 +33,7 @@ struct stream {
     bool whole; /* the copy of the follower that was attached last */
     bool current;
     uint64_t missing_since_ms; /* while it is not current */
+    uint64_t progress_ms; /* when it acknowledged something new, or there was something to acknowledge */
     uint64_t waits;
     uint8_t scratch[WIRE_CHANGE_MAX];
 };
@@ -45,9 +46,12 @@ static struct stream *stream_of(struct mirror *mirror)
     return (struct stream *)mirror;
 }
 
+/* Not there, or there without getting on: one whose disk is full connects again and again. */
 static bool is_away(const struct stream *stream)
 {
-    return !stream->current && clock_monotonic_ms() - stream->missing_since_ms >= stream->config.away_ms;
+    const uint64_t now_ms = clock_monotonic_ms(), away_ms = stream->config.away_ms;
+    return (!stream->current && now_ms - stream->missing_since_ms >= away_ms)
+        || (stream->acked < stream->head && now_ms - stream->progress_ms >= away_ms);
 }
 
 /* Waits with the lock held; a lost wake-up costs LOOK_MS. */
@@ -72,6 +76,8 @@ static void ring_copy_in(struct stream *stream, const uint8_t *data, uint32_t by
 static uint64_t note_locked(struct stream *stream, const struct mirror_change *change)
 {
     const uint32_t bytes = wire_change_put(stream->scratch, change);
+    if (stream->acked == stream->head)
+        stream->progress_ms = clock_monotonic_ms();
     ring_copy_in(stream, stream->scratch, bytes);
     if (stream->head - stream->sent > stream->config.ring_bytes)
         stream->overrun = true;
@@ -300,6 +306,8 @@ enum status stream_acknowledge(struct stream *stream, uint64_t position)
     pthread_mutex_lock(&stream->lock);
     const bool good = position >= stream->acked && position <= stream->sent;
     if (good) {
+        if (position > stream->acked)
+            stream->progress_ms = clock_monotonic_ms();
         stream->acked = position;
         stream->whole = stream->whole || (stream->base_end != 0 && position >= stream->base_end);
         stream->current = stream->current

@@ -292,11 +292,12 @@ class Between:
 
     def accept(self):
         while True:
+            near = self.listener.accept()[0]
             try:
-                near = self.listener.accept()[0]
                 far = socket.create_connection(("127.0.0.1", self.to))
-            except OSError:
-                return
+            except OSError:  # the server does not listen yet
+                near.close()
+                continue
             for source, sink, counts in ((near, far, False), (far, near, True)):
                 threading.Thread(target=self.carry, args=(source, sink, counts), daemon=True).start()
 
@@ -353,7 +354,8 @@ def a_follower_that_is_killed_while_the_copy_is_made_begins_again_and_keeps_the_
     thing = first.open_item(total=1000)
     told = sell(3, first, thing)
     copy.kill()
-    first.restart(kill=True)  # another run: a whole copy is needed
+    first.kill()  # another run: a whole copy is needed
+    first.spawn()
     for _ in range(5):
         copy.start()
         eventually(lambda: os.path.exists(copy.data + ".part") or "copy is whole" in copy.log())

@@ -180,6 +180,26 @@ static void who_comes_back_goes_on_and_who_is_too_late_gets_a_base(void **state)
     free(block);
 }
 
+static void a_follower_that_comes_again_and_again_without_getting_on_is_away(void **state)
+{
+    (void)state;
+    uint64_t from;
+    struct stream_state look;
+    struct stream *stream = make(true, false, AWAY_MS);
+    follower_make(stream);
+    const uint64_t position = note(stream, MIRROR_SYNC);
+    const uint64_t until_ms = clock_monotonic_ms() + 2 * AWAY_MS;
+    stream_look(stream, &look);
+    while (clock_monotonic_ms() < until_ms) {
+        stream_detach(stream);
+        assert_true(stream_attach(stream, look.epoch, look.acked, true, &from));
+        assert_int_equal(stream_acknowledge(stream, look.acked), STATUS_OK);
+        poll(NULL, 0, 1);
+    }
+    assert_int_equal(wait_for(stream, position, false), STATUS_AWAY);
+    stream_close(stream);
+}
+
 static void what_was_not_sent_can_not_be_acknowledged(void **state)
 {
     (void)state;
@@ -201,6 +221,7 @@ int main(void)
         cmocka_unit_test(a_follower_that_is_away_fails_those_with_a_bound_or_lets_them_sell),
         cmocka_unit_test(before_it_is_armed_nobody_waits),
         cmocka_unit_test(who_comes_back_goes_on_and_who_is_too_late_gets_a_base),
+        cmocka_unit_test(a_follower_that_comes_again_and_again_without_getting_on_is_away),
         cmocka_unit_test(what_was_not_sent_can_not_be_acknowledged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
