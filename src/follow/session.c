@@ -132,7 +132,7 @@ static int place_open(struct addrinfo *found,
 
 int session_listen(const char *address, uint16_t *port)
 {
-    struct sockaddr_storage bound;
+    struct sockaddr_storage bound = { 0 };
     socklen_t size = sizeof bound;
     const int fd = place_open(place_find(address, true), listens, 0);
     *port = 0;

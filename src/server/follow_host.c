@@ -10,7 +10,6 @@
 #include "worker/alarms.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { FINISH_MS = 5000 }; /* at a stop, for what the follower has not got yet */
@@ -44,7 +43,6 @@ enum status follow_host_open(struct follow_host *follow, const struct config *co
         return status;
     follow->journal = folder->journal;
     folder->journal = mirrored;
-    follow->sync = strcmp(config->follow_mode, "sync") == 0;
     follow->lag_bytes_max = config->follow_buffer_mib * 1024 * 1024 / 4;
     return STATUS_OK;
 }
@@ -63,12 +61,12 @@ void follow_host_watch(struct follow_host *follow, struct host *host)
     if (host->embedded != NULL)
         embedded_hold_follower(host->embedded, state.wins_wait);
     const uint64_t now_ms = clock_now_ms();
-    alarm_set(ALARM_FOLLOWER_AWAY, state.away, now_ms, "%s",
-        state.wins_wait
-            ? "no copy on a second machine is up to date: wins are stopped (follow.alone = refuse)"
-            : follow->sync
-            ? "no copy on a second machine is up to date: what is sold now is lost with this disk"
-            : "no copy on a second machine is up to date");
+    if (state.away && state.wins_wait)
+        alarm_raise(ALARM_FOLLOWER_AWAY, now_ms,
+            "no copy on a second machine is up to date: wins are stopped (follow.alone)");
+    else
+        alarm_set(ALARM_FOLLOWER_AWAY, state.away, now_ms,
+            "no copy on a second machine is up to date: what is sold now is lost with this disk");
     alarm_set(ALARM_FOLLOWER_LAG, state.current && state.lag_bytes > follow->lag_bytes_max, now_ms,
         "the follower is %llu MiB behind", (unsigned long long)(state.lag_bytes >> 20));
 }

@@ -12,8 +12,7 @@ struct follow_host {
     struct primary *primary; /* NULL: no follow.listen */
     const char *vfs;         /* what the database is opened with */
     struct disk *journal;    /* the folder's own, under the mirror */
-    bool sync;
-    uint64_t lag_bytes_max; /* above: an alarm */
+    uint64_t lag_bytes_max;  /* above: an alarm */
 };
 
 /* STATUS_CONFLICT: another machine has taken over. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char vfs_name[] = "stampede-mirrored";
-static struct mirror *mirror;
+static struct mirror *told; /* who is told */
 static sqlite3_vfs *inner;
 
 struct mirrored_file {
@@ -33,7 +33,7 @@ static sqlite3_file *inner_of(sqlite3_file *file)
 static uint64_t note(struct mirror_change change)
 {
     change.part = MIRROR_ROOT;
-    return mirror->ops->note(mirror, &change);
+    return told->ops->note(told, &change);
 }
 
 static int file_close(sqlite3_file *file)
@@ -51,7 +51,7 @@ static int file_write(sqlite3_file *file, const void *data, int bytes, sqlite3_i
     const char *name = self_of(file)->name;
     if (name == NULL)
         return inner_of(file)->pMethods->xWrite(inner_of(file), data, bytes, offset);
-    mirror->ops->enter(mirror, MIRROR_ROOT);
+    told->ops->enter(told, MIRROR_ROOT);
     const int result = inner_of(file)->pMethods->xWrite(inner_of(file), data, bytes, offset);
     if (result == SQLITE_OK && bytes > 0)
         note((struct mirror_change){ .kind = MIRROR_WRITE,
@@ -59,7 +59,7 @@ static int file_write(sqlite3_file *file, const void *data, int bytes, sqlite3_i
             .offset = (uint64_t)offset,
             .data = data,
             .bytes = (uint32_t)bytes });
-    mirror->ops->leave(mirror, MIRROR_ROOT);
+    told->ops->leave(told, MIRROR_ROOT);
     return result;
 }
 
@@ -68,11 +68,11 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 bytes)
     const char *name = self_of(file)->name;
     if (name == NULL)
         return inner_of(file)->pMethods->xTruncate(inner_of(file), bytes);
-    mirror->ops->enter(mirror, MIRROR_ROOT);
+    told->ops->enter(told, MIRROR_ROOT);
     const int result = inner_of(file)->pMethods->xTruncate(inner_of(file), bytes);
     if (result == SQLITE_OK)
         note((struct mirror_change){ .kind = MIRROR_TRUNCATE, .name = name, .offset = (uint64_t)bytes });
-    mirror->ops->leave(mirror, MIRROR_ROOT);
+    told->ops->leave(told, MIRROR_ROOT);
     return result;
 }
 
@@ -85,7 +85,7 @@ static int file_sync(sqlite3_file *file, int flags)
     const int result = inner_of(file)->pMethods->xSync(inner_of(file), flags);
     if (result != SQLITE_OK || !self->commits)
         return result;
-    return mirror->ops->wait(mirror, position, false) == STATUS_OK ? SQLITE_OK : SQLITE_IOERR_FSYNC;
+    return told->ops->wait(told, position, false) == STATUS_OK ? SQLITE_OK : SQLITE_IOERR_FSYNC;
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *bytes)
@@ -187,23 +187,23 @@ static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file,
 static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_folder)
 {
     (void)vfs;
-    mirror->ops->enter(mirror, MIRROR_ROOT);
+    told->ops->enter(told, MIRROR_ROOT);
     const int result = inner->xDelete(inner, path, sync_folder);
     if (result == SQLITE_OK)
         note((struct mirror_change){ .kind = MIRROR_REMOVE, .name = last_part(path) });
     if (result == SQLITE_OK && sync_folder != 0)
         note((struct mirror_change){ .kind = MIRROR_SYNC_FOLDER });
-    mirror->ops->leave(mirror, MIRROR_ROOT);
+    told->ops->leave(told, MIRROR_ROOT);
     return result;
 }
 
-const char *mirrored_files_start(struct mirror *told)
+const char *mirrored_files_start(struct mirror *mirror)
 {
     static sqlite3_vfs vfs;
     inner = sqlite3_vfs_find("unix");
     if (inner == NULL)
         return NULL;
-    mirror = told;
+    told = mirror;
     vfs = *inner;
     vfs.pNext = NULL;
     vfs.zName = vfs_name;
