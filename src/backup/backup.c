@@ -225,18 +225,6 @@ static enum status database_copy(struct making *making)
 
 /* ---- the whole ---- */
 
-static bool folder_is_free(const char *path)
-{
-    DIR *folder = opendir(path);
-    uint32_t entries = 0;
-    if (folder == NULL)
-        return errno == ENOENT;
-    while (readdir(folder) != NULL)
-        entries++;
-    closedir(folder);
-    return entries <= 2; /* itself and its parent */
-}
-
 static void manifest_see(void *context, const char *name)
 {
     struct names *names = context;
@@ -266,7 +254,7 @@ static enum status manifest_make(struct making *making)
 
 static enum status making_open(struct making *making, const char *from, const char *to)
 {
-    if (strlen(to) >= CONFIG_TEXT || strlen(from) >= CONFIG_TEXT || !folder_is_free(to)) {
+    if (strlen(to) >= CONFIG_TEXT || strlen(from) >= CONFIG_TEXT || !disk_folder_is_free(to)) {
         snprintf(making->error, CONFIG_ERROR,
             "%.150s is not empty: a backup needs a folder of its own", to);
         return STATUS_CONFLICT;

@@ -301,6 +301,18 @@ enum status disk_replace(
     return status == STATUS_OK ? disk->ops->sync_folder(disk) : status;
 }
 
+bool disk_folder_is_free(const char *path)
+{
+    DIR *folder = opendir(path);
+    uint32_t entries = 0;
+    if (folder == NULL)
+        return errno == ENOENT;
+    while (readdir(folder) != NULL)
+        entries++;
+    closedir(folder);
+    return entries <= 2; /* itself and its parent */
+}
+
 bool disk_room(const char *folder, uint64_t *bytes)
 {
     struct statvfs room;

@@ -53,6 +53,8 @@ MUST_CHECK enum status disk_replace(
 /* Keeps other processes out of the folder while open: STATUS_BUSY if one holds it. */
 MUST_CHECK enum status disk_folder_lock(struct disk *disk, const char *name);
 
+bool disk_folder_is_free(const char *path); /* it is empty, or not there */
+
 /* What a program may still write there. False: it can't be told; errno says why. */
 bool disk_room(const char *folder, uint64_t *bytes);
 

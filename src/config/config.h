@@ -116,6 +116,14 @@ struct config {
     char store_url[CONFIG_TEXT];           /* of a database server */
     uint64_t store_connections;
     char store_password_file[CONFIG_TEXT];
+    /* [follow]: a copy on a second machine (docs/follow.md) */
+    char follow_listen[CONFIG_TEXT]; /* HOST:PORT; empty: no follower */
+    char follow_secret_file[CONFIG_TEXT];
+    char follow_mode[CONFIG_TEXT];  /* sync or async */
+    char follow_alone[CONFIG_TEXT]; /* refuse or sell: while the follower is away, in mode sync */
+    uint64_t follow_away_ms;        /* how long it may be missing before it counts as away */
+    char follow_peer[CONFIG_TEXT]; /* HOST:PORT of the other machine's follow.listen; empty: not asked */
+    uint64_t follow_buffer_mib; /* changes that are kept for a follower that was cut off */
     /* [orders] */
     uint64_t lag_max;                 /* records that orders may lag before wins stop */
     uint64_t cache_mib;               /* memory for pages of the database, at most */

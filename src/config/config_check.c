@@ -398,6 +398,35 @@ static const char *tls_wrong(const struct config *config)
         : NULL;
 }
 
+static bool is_host_and_port(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    uint32_t port = 0;
+    return colon != NULL && colon != text
+        && span_to_u32(span_from_string(colon + 1), &port) == STATUS_OK && port <= UINT16_MAX;
+}
+
+/* A follower copies what one machine has on its disk. */
+static const char *follow_wrong(const struct config *config)
+{
+    if (config->follow_listen[0] == 0)
+        return config->follow_peer[0] == 0
+            ? NULL
+            : "follow.peer needs follow.listen, where the other machine asks this one";
+    if (strcmp(config->inventory_kind, "embedded") != 0 || strcmp(config->store_kind, "sqlite") != 0)
+        return "follow.listen is for one machine: inventory.kind embedded and store.kind sqlite; a "
+               "database server has copies of its own";
+    if (!is_host_and_port(config->follow_listen))
+        return "follow.listen must be HOST:PORT";
+    if (config->follow_peer[0] != 0 && !is_host_and_port(config->follow_peer))
+        return "follow.peer must be HOST:PORT";
+    if (config->follow_secret_file[0] == 0)
+        return "follow.secret_file must be set with follow.listen";
+    if (!IS_ONE_OF(config->follow_mode, "sync", "async"))
+        return "follow.mode must be sync or async";
+    return IS_ONE_OF(config->follow_alone, "refuse", "sell") ? NULL : "follow.alone must be refuse or sell";
+}
+
 static const char *pictures_wrong(const struct config *config)
 {
     return image_origins_wrong(config->image_origins);
@@ -409,7 +438,7 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
         log_format_wrong, refund_wrong, store_wrong, cluster_wrong, session_wrong, mail_wrong,
         webhook_wrong, alarms_wrong, trace_wrong, public_url_wrong, test_mode_wrong, proxy_wrong,
         tls_wrong, watch_wrong, pictures_wrong, login_url_wrong, export_wrong, outside_wrong,
-        channels_wrong };
+        channels_wrong, follow_wrong };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
         if (wrong == NULL)

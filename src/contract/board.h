@@ -14,7 +14,14 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
-enum wins_stopped { WINS_RUNNING, WINS_NO_DISK, WINS_ORDERS_LAG, WINS_FULL, WINS_FAILED };
+enum wins_stopped {
+    WINS_RUNNING,
+    WINS_NO_DISK,
+    WINS_ORDERS_LAG,
+    WINS_FULL,
+    WINS_FAILED,
+    WINS_NO_FOLLOWER, /* the second machine must have each win, and is away */
+};
 
 struct board_item {
     alignas(64) _Atomic uint32_t sequence;

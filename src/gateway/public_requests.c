@@ -425,7 +425,8 @@ enum edge_verdict public_ready(struct exchange *exchange)
         [WINS_NO_DISK] = "the disk is full: wins are stopped",
         [WINS_ORDERS_LAG] = "orders lag behind: wins are stopped",
         [WINS_FULL] = "data.tickets_max is reached: wins are stopped",
-        [WINS_FAILED] = "the journal has failed" };
+        [WINS_FAILED] = "the journal has failed",
+        [WINS_NO_FOLLOWER] = "the follower is away: wins are stopped" };
     struct routes *routes = exchange->routes;
     const struct catalog *catalog = handover_get(routes->shared.catalog);
     struct worker_health health;
@@ -438,6 +439,8 @@ enum edge_verdict public_ready(struct exchange *exchange)
         reason = stopped[WINS_FAILED];
     else if (health.stopped)
         reason = "the database is damaged";
+    else if (reason == stopped[WINS_NO_FOLLOWER])
+        (void)reason; /* commits wait for it, too: the database is there */
     else if (health.away)
         reason = "the database is unavailable";
     else if (health.reason != NULL)

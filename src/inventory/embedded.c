@@ -151,8 +151,7 @@ static void request_handle(
     bool may_change = may_log;
     if (command->type == COMMAND_RESERVE) {
         command->reserve.pending_from = embedded->tickets_durable + 1;
-        may_change =
-            may_log && atomic_load_explicit(&embedded->held, memory_order_relaxed) == WINS_RUNNING;
+        may_change = may_log && atomic_load_explicit(&embedded->held, memory_order_relaxed) == 0;
     }
     engine_apply(&embedded->engine, command, may_change, outcome);
     const lsn_t lsn = outcome->changed ? change_log(embedded, command, outcome)
@@ -260,7 +259,10 @@ static enum logging logging_now(const struct embedded *embedded, uint32_t room)
 
 static void wins_stopped_show(struct embedded *embedded, bool no_disk)
 {
-    uint32_t stopped = atomic_load_explicit(&embedded->held, memory_order_relaxed);
+    const uint32_t held = atomic_load_explicit(&embedded->held, memory_order_relaxed);
+    uint32_t stopped = held == 0               ? WINS_RUNNING
+        : (held & 1u << WINS_NO_FOLLOWER) != 0 ? WINS_NO_FOLLOWER
+                                               : WINS_ORDERS_LAG;
     if (stopped == WINS_RUNNING && no_disk)
         stopped = WINS_NO_DISK;
     if (stopped == WINS_RUNNING && engine_full(&embedded->engine))

@@ -73,6 +73,8 @@ const struct journal *embedded_journal(const struct embedded *embedded);
 bool embedded_failed(const struct embedded *embedded);
 /* WINS_RUNNING lets them go on. */
 void embedded_hold_wins(struct embedded *embedded, enum wins_stopped reason);
+/* No wins while the follower must have each of them and is away. */
+void embedded_hold_follower(struct embedded *embedded, bool away);
 uint64_t embedded_time_floor(const struct embedded *embedded); /* last time in the log, at open */
 const struct engine *embedded_engine(const struct embedded *embedded); /* host thread, or before it runs */
 

@@ -234,9 +234,26 @@ bool embedded_failed(const struct embedded *embedded)
     return journal_failed(embedded->journal);
 }
 
+static void held_set(struct embedded *embedded, enum wins_stopped reason, bool held)
+{
+    const uint32_t bit = 1u << reason;
+    const uint32_t now = atomic_load_explicit(&embedded->held, memory_order_relaxed);
+    if (((now & bit) != 0) == held)
+        return;
+    if (held)
+        atomic_fetch_or_explicit(&embedded->held, bit, memory_order_relaxed);
+    else
+        atomic_fetch_and_explicit(&embedded->held, ~bit, memory_order_relaxed);
+}
+
 void embedded_hold_wins(struct embedded *embedded, enum wins_stopped reason)
 {
-    atomic_store_explicit(&embedded->held, reason, memory_order_relaxed);
+    held_set(embedded, WINS_ORDERS_LAG, reason == WINS_ORDERS_LAG);
+}
+
+void embedded_hold_follower(struct embedded *embedded, bool away)
+{
+    held_set(embedded, WINS_NO_FOLLOWER, away);
 }
 
 uint64_t embedded_time_floor(const struct embedded *embedded)

@@ -51,7 +51,7 @@ struct embedded {
     uint64_t last_time_ms;
     uint64_t time_floor_ms;
     uint64_t segments_seen; /* housekeeper only */
-    _Atomic uint32_t held;  /* enum wins_stopped, asked for from outside */
+    _Atomic uint32_t held;  /* bits of enum wins_stopped, asked for from outside */
 };
 
 extern const struct inventory_ops embedded_ops;       /* embedded_view.c */

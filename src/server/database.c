@@ -75,11 +75,11 @@ static enum status server_open(
 }
 
 static enum status file_open(struct order_store **store, const struct config *config,
-    const char *path, char *error, size_t error_bytes)
+    const char *path, const char *vfs, char *error, size_t error_bytes)
 {
     enum status status = sqlite_store_migrate(path, NULL, error, error_bytes);
     if (status == STATUS_OK)
-        status = sqlite_store_open(store, path, NULL, error, error_bytes);
+        status = sqlite_store_open(store, path, vfs, error, error_bytes);
     if (status != STATUS_OK)
         return status;
     snprintf(error, error_bytes, "settings");
@@ -99,11 +99,12 @@ static enum status writable_check(struct order_store *store, char *error, size_t
 }
 
 enum status database_open(struct order_store **store, const struct config *config, const char *path,
-    char error[CONFIG_ERROR])
+    const char *vfs, char error[CONFIG_ERROR])
 {
     char what[CONFIG_ERROR - 16] = "out of memory";
-    enum status status = database_is_file(config) ? file_open(store, config, path, what, sizeof what)
-                                                  : server_open(store, config, what, sizeof what);
+    enum status status = database_is_file(config)
+        ? file_open(store, config, path, vfs, what, sizeof what)
+        : server_open(store, config, what, sizeof what);
     if (status == STATUS_OK && !database_is_file(config))
         status = writable_check(*store, what, sizeof what);
     if (status != STATUS_OK)

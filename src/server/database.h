@@ -9,8 +9,8 @@
 
 /* `path`: the file of store.kind sqlite, which is made or migrated here. The tables of a server must be
  * there: `stampede store migrate` makes them. */
-MUST_CHECK enum status database_open(
-    struct order_store **store, const struct config *, const char *path, char error[CONFIG_ERROR]);
+MUST_CHECK enum status database_open(struct order_store **store, const struct config *config,
+    const char *path, const char *vfs, char error[CONFIG_ERROR]);
 bool database_is_file(const struct config *); /* store.kind sqlite */
 /* A connection to the server that the settings name, whatever is in its database. */
 struct sql_connection;

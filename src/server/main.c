@@ -12,6 +12,7 @@
 #include "server/archive_command.h"
 #include "server/database.h"
 #include "server/demo.h"
+#include "server/follow_command.h"
 #include "server/migrate.h"
 #include "server/restore.h"
 #include "server/serve.h"
@@ -34,6 +35,7 @@ static const struct verb verbs[] = {
     { "backup", backup_main, "copy the data folder of a server that may go on selling" },
     { "restore", restore_main,
         "make a data folder of a backup, or update an older database from its journal" },
+    { "follow", follow_main, "keep a copy on a second machine, and take over with it" },
     { "archive", archive_main, "move a sale that is over to a bundle, so that the data folder stays small" },
     { "migrate", migrate_main, "move the shop of a data folder to many machines" },
     { "store", store_main, "make or migrate the tables of a database server" },

@@ -70,7 +70,7 @@ static bool settings_check(struct back *back)
             "from the settings of many machines to a data folder",
             migrate->from);
     return cluster_secret_use(&back->identity, config, migrate->error) == STATUS_OK
-        && database_open(&back->cluster, config, NULL, migrate->error) == STATUS_OK;
+        && database_open(&back->cluster, config, NULL, NULL, migrate->error) == STATUS_OK;
 }
 
 static bool members_check(struct back *back)
@@ -223,7 +223,7 @@ static bool folder_open(struct back *back)
         return migrate_refused(migrate, "the folder has another identity than the shop: remove it");
     migrate->source = one;
     snprintf(migrate->source.store_kind, sizeof migrate->source.store_kind, "sqlite");
-    if (database_open(&migrate->store, &migrate->source, migrate->folder.database, error) != STATUS_OK)
+    if (database_open(&migrate->store, &migrate->source, migrate->folder.database, NULL, error) != STATUS_OK)
         return migrate_refused(migrate, "the folder: %s", error);
     return true;
 }

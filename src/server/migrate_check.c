@@ -103,7 +103,7 @@ static bool source_open(struct migrate *migrate)
     if (status != STATUS_OK)
         return migrate_failed(migrate, "the journal can't be read", status);
     migrate->end = host_durable(&migrate->host);
-    if (database_open(&migrate->store, source, folder->database, migrate->error) != STATUS_OK)
+    if (database_open(&migrate->store, source, folder->database, NULL, migrate->error) != STATUS_OK)
         return false;
     return data_folder_match(folder, migrate->store, migrate->end, migrate->error) == STATUS_OK;
 }

@@ -129,7 +129,7 @@ static bool inventory_open(struct restore *restore)
 
 static bool store_open(struct restore *restore)
 {
-    if (database_open(&restore->store, &restore->config, restore->folder.database, restore->error)
+    if (database_open(&restore->store, &restore->config, restore->folder.database, NULL, restore->error)
         != STATUS_OK)
         return false;
     const lsn_t end = host_durable(&restore->host);

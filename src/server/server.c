@@ -83,9 +83,8 @@ struct server {
     bool host_on_edge;
     struct housekeeper housekeeper;
     struct thread edge_threads[EDGES_MAX], worker_thread, courier_thread;
-    _Atomic bool draining;
-    _Atomic bool database_lost; /* another server has it */
-    bool wrong_settings;        /* why it can't start: exit code 2 */
+    _Atomic bool draining, database_lost; /* the latter: another server has it */
+    bool wrong_settings;                  /* why it can't start: exit code 2 */
     char error[CONFIG_ERROR];
 };
 
@@ -283,7 +282,8 @@ static bool edges_start(struct server *server)
 static bool threads_start(struct server *server)
 {
     struct wake *loop = server->host_on_edge ? edge_wake(server->edges[0]) : NULL;
-    bool good = host_start(&server->storage.host, loop)
+    bool good = follow_host_start(&server->storage.follow) == STATUS_OK
+        && host_start(&server->storage.host, loop)
         && thread_start(&server->courier_thread, "courier", courier_run, worker_courier(server->worker))
             == STATUS_OK
         && thread_start(&server->worker_thread, "worker", worker_run, server->worker) == STATUS_OK
@@ -333,7 +333,7 @@ static bool server_open(struct server *server)
         return false;
     const enum status opened = storage_open(&server->storage, &server->config,
         server->edge_count + WORKER_PORTS, server->options->seed, server->error);
-    server->wrong_settings = cluster_is_set(&server->config) && opened == STATUS_BAD_INPUT;
+    server->wrong_settings = opened == STATUS_BAD_INPUT;
     if (opened != STATUS_OK)
         return failed(server, "the database and the inventory can't be opened");
     funnel_keys_turn(&server->storage.keys, clock_now_ms());
@@ -402,6 +402,7 @@ static void threads_stop(struct server *server)
     worker_stop(server->worker);
     host_finish(&server->storage.host, clock_now_ms() + server->config.drain_ms + FINISH_MS,
         worker_is_done, server);
+    follow_host_release(&server->storage.follow);
     thread_join(&server->worker_thread);
     courier_stop(worker_courier(server->worker));
     thread_join(&server->courier_thread);
@@ -450,6 +451,7 @@ static bool server_watch(struct server *server, const sigset_t *signals)
                 &server->settings, server->key_ring, &server->turns, &server->tls });
         handover_collect(&server->settings, &server->turns);
         tls_service_watch(&server->tls, clock_now_ms());
+        follow_host_watch(&server->storage.follow, &server->storage.host);
         if (inventory_failed(server->storage.host.inventory)) {
             log_error("server", "the journal has failed: stopping at once without further answers");
             return false;

@@ -6,7 +6,7 @@
 
 GAUGE(durable, "stampede_journal_durable_position", "Last log position that is durable.");
 GAUGE(stopped, "stampede_wins_stopped",
-    "0: wins are taken; else why not: 1 disk, 2 order lag, 3 full, 4 failed.");
+    "0: wins are taken; else why not: 1 disk, 2 order lag, 3 full, 4 failed, 5 follower away.");
 GAUGE(ready, "stampede_ready", "1 when wins are taken and the database is there.");
 
 void server_metrics_update(const struct board *board, const struct link *link)

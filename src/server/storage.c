@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "config/cluster_secret.h"
+#include "config/fence.h"
 #include "config/seal.h"
 #include "contract/order_store.h"
 #include "server/database.h"
@@ -51,7 +52,8 @@ static enum status store_match(struct storage *storage, const struct config *con
 static enum status store_open(struct storage *storage, const struct config *config, lsn_t journal_end,
     enum status (*seed)(struct order_store *store, uint64_t now_ms), char error[CONFIG_ERROR])
 {
-    enum status status = database_open(&storage->store, config, storage->folder.database, error);
+    enum status status =
+        database_open(&storage->store, config, storage->folder.database, storage->follow.vfs, error);
     if (status == STATUS_OK)
         status = store_hold(storage, config, error);
     if (status == STATUS_OK)
@@ -70,8 +72,12 @@ static enum status one_machine_open(struct storage *storage, const struct config
 {
     struct host *host = &storage->host;
     enum status status = seal_check(storage->folder.root, error);
+    if (status == STATUS_OK)
+        status = fence_check(storage->folder.root, error);
+    if (status == STATUS_OK)
+        status = follow_host_open(&storage->follow, config, &storage->folder, error);
     if (status != STATUS_OK)
-        return status;
+        return failed(status, "the follower's port can't be opened", error);
     status = host_open(host, config, &storage->folder, &storage->keys, ports, error);
     if (status != STATUS_OK)
         return failed(status, "the inventory can't be opened", error);
@@ -116,6 +122,7 @@ void storage_close(struct storage *storage)
         database_hold_give(storage->store, storage->holder);
     if (storage->store != NULL)
         storage->store->ops->close(storage->store);
+    follow_host_close(&storage->follow, &storage->folder);
     data_folder_close(&storage->folder);
     explicit_bzero(&storage->keys, sizeof storage->keys);
 }

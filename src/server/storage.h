@@ -11,6 +11,7 @@
 #include "config/data_folder.h"
 #include "config/high_water.h"
 #include "funnel/keys.h"
+#include "server/follow_host.h"
 #include "server/host.h"
 
 struct order_store;
@@ -24,6 +25,7 @@ struct storage {
     uint64_t holder;            /* of the database (worker/database_hold.h); 0: it is not held */
     struct ticket_queue *queue; /* NULL: other processes write orders */
     struct high_water high_water;
+    struct follow_host follow;
 };
 
 /* `seed` writes the first rows; NULL: none. */

@@ -63,7 +63,10 @@
     X(DISK_LOW, "disk-low") \
     /* TLS (server/tls_service.h) */ \
     X(CERTIFICATE_EXPIRES, "certificate-expires") \
-    X(CERTIFICATE_REFUSED, "certificate-refused")
+    X(CERTIFICATE_REFUSED, "certificate-refused") \
+    /* no copy on a second machine is up to date, or it lags (docs/follow.md) */ \
+    X(FOLLOWER_AWAY, "follower-away") \
+    X(FOLLOWER_LAG, "follower-lag")
 
 enum alarm {
 #define ALARM(alarm, text) ALARM_##alarm,

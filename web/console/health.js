@@ -2,7 +2,7 @@
 /* How the parts of the server are, from one answer of /admin/v1/live. Nothing here touches the page. */
 
 const LAG_MANY = 1000;
-const STOPPED = [null, 'disk', 'lag', 'full', 'failed'];
+const STOPPED = [null, 'disk', 'lag', 'full', 'failed', 'follower'];
 
 const graded = (bad, warn) => (bad ? 'bad' : warn ? 'warn' : 'good');
 

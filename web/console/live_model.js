@@ -124,7 +124,7 @@ export function stockOf(snapshot, sale = null) {
     return sum;
 }
 
-const STOPPED = [null, 'disk', 'lag', 'full', 'failed'];
+const STOPPED = [null, 'disk', 'lag', 'full', 'failed', 'follower'];
 
 /* One sentence about the whole: its key, how grave it is, and values for its words. */
 export function stateOf(snapshot, sale = null) {

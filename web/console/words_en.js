@@ -62,6 +62,7 @@ export const EN = {
     'state.stopped-lag': 'Nothing sells: orders are too far behind',
     'state.stopped-full': 'Nothing sells: data.tickets_max is reached',
     'state.stopped-failed': 'Nothing sells: the journal has failed',
+    'state.stopped-follower': 'Nothing sells: the second machine is away',
     'state.stale': 'No news for {seconds} s',
 
     'tile.left': 'Units left',
@@ -166,6 +167,8 @@ export const EN = {
     'alarm.disk-low': 'Little room on the disk',
     'alarm.certificate-expires': 'A TLS certificate expires soon',
     'alarm.certificate-refused': 'New TLS certificates are not good; the old ones are in use',
+    'alarm.follower-away': 'A second machine has no copy up to date',
+    'alarm.follower-lag': 'The copy on the second machine lags',
 
     'room.message': 'Message to those who wait',
     'room.message.none': 'None',

@@ -62,6 +62,7 @@ export const ZH = {
     'state.stopped-lag': '已停止售卖：订单积压过多',
     'state.stopped-full': '已停止售卖：已达 data.tickets_max',
     'state.stopped-failed': '已停止售卖：日志写入失败',
+    'state.stopped-follower': '已停止售卖：第二台机器不在线',
     'state.stale': '{seconds} 秒没有新数据',
 
     'tile.left': '剩余件数',
@@ -166,6 +167,8 @@ export const ZH = {
     'alarm.disk-low': '磁盘剩余空间不足',
     'alarm.certificate-expires': 'TLS 证书即将过期',
     'alarm.certificate-refused': '新的 TLS 证书有问题，仍在使用旧证书',
+    'alarm.follower-away': '第二台机器没有最新的副本',
+    'alarm.follower-lag': '第二台机器的副本落后',
 
     'room.message': '等候室留言',
     'room.message.none': '无',
