@@ -500,8 +500,8 @@ bench-growth: ## what each operation costs as a data folder grows; long: GROWTH_
 check-cluster: ## the bars of many machines, one line each: STEP=1 (databases), STEP=2 (Redis), STEP=3 (Kafka, faults; KILLS=100 for the long form), else all
 	@tools/setup build test
 	@$(MAKE) BUILD=release all
-	+@$(SUBMAKE) BUILD=release benches probes differentials
-	+@$(SUBMAKE) BUILD=sim sims programs
+	+@$(SUBMAKE) BUILD=release benches probes $(if $(filter 3,$(STEP)),,differentials)
+	$(if $(filter 3,$(STEP)),,+@$(SUBMAKE) BUILD=sim sims programs)
 	BUILD_ROOT=$(BUILD_ROOT) STEP=$(STEP) python3 tests/bars/check_cluster.py $(CLUSTER_ARGS)
 
 bench: ## side by side with nginx and nginx + lua + Redis: a table of ratios, build/bench.json (BENCH_ARGS='--quick')

@@ -101,6 +101,8 @@ enum preheat_result item_preheat(struct order_store *store, struct errands *erra
     status = sale_ensure(errands, sale, outcome);
     if (status != STATUS_OK)
         return status == STATUS_UNKNOWN ? PREHEAT_UNKNOWN : PREHEAT_AWAY;
+    if (outcome->answer == ANSWER_UNAVAILABLE)
+        return PREHEAT_AWAY;
     if (outcome->answer != ANSWER_DONE && outcome->answer != ANSWER_UNCHANGED)
         return PREHEAT_REFUSED;
     const struct command command = preheat_command(item);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the scripts that check bars share: a line per part with its figure, a box of time for each, no process left behind."""
 import argparse
+import concurrent.futures
 import glob
 import os
 import re
@@ -89,6 +90,12 @@ class Bars:
         except (Ended, harness.Failure, harness.Closed, OSError, ValueError, KeyError) as error:
             figure, ok = f"no figure: {error}", False
         self.tell(bar, figure, goal, ok, time.monotonic() - began, explained)
+
+    def parts(self, at_once, parts):
+        """[(bar, goal, measure)], some at a time, told in this order; the seconds of a line are those that it was waited for."""
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            for bar, goal, measured in [(bar, goal, pool.submit(measure)) for bar, goal, measure in parts]:
+                self.part(bar, goal, measured.result)
 
     def end(self):
         seconds = time.monotonic() - self.began

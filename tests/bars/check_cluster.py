@@ -10,7 +10,7 @@ networks are cut (cluster_step_3.py). Without STEP: all of them, as --bars 1.2,3
   make check-cluster STEP=1 CLUSTER_ARGS='--bars 3,5'
   make check-cluster STEP=1 WRITER_SECONDS=60 DATABASE_KILLS=50 CLUSTER_LONG=1
 
-The servers are real ones, on spare ports of this machine; they are gone afterwards. The quick form takes some minutes;
+The servers are real ones, on spare ports of this machine; they are gone afterwards. The quick form of a step takes up to ten minutes;
 variables ask for the long one: WRITER_SECONDS (5) of bar 2, DATABASE_KILLS (5) of bar 3, RAW_ORDERS (200000) of bar 4,
 SIM_SEEDS (2) and CLUSTER_LONG (all files of orders and payments) of bar 1. Rules that only SQLite can keep are named in
 cluster_rules.py. Exit status 1 if a bar is missed.

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks are cut while a crowd buys (bar 3 of step 3 of check-cluster).
 
-  python3 tests/bars/cluster_cuts.py [--cuts 6] [--least 5] [--most 8] [--rate 150] [--seed N]
+  python3 tests/bars/cluster_cuts.py [--cuts 9] [--least 5] [--most 8] [--rate 150] [--seed N]
 
-Two gateways, three workers, a Redis Cluster of six and a PostgreSQL, each on a machine of its own (cluster_networks.py). In a first sale
-all packets between a gateway and Redis, or between a worker and the database, are dropped for some seconds: both ways, or one way only. In a
-second sale a Redis master is cut off from the other nodes of Redis, while gateways and workers reach it. In the end all holds that
-cluster_torture.py checks; void tickets are possible in the second sale only. After each cut both gateways must sell again, and in the
-first sale the gateway that was not cut off sells all the while.
+Two gateways, three workers, a Redis Cluster of six, a PostgreSQL and a Kafka broker, each on a machine of its own (cluster_networks.py). In a
+first sale all packets between a gateway and Redis, or between a worker and the database, are dropped for some seconds: both ways, or one
+way only. In a second sale a Redis master is cut off from the other nodes of Redis, while gateways and workers reach it. A second shop
+has Kafka between Redis and its workers: there the worker of the sale is cut off from the broker. In the end all holds that
+cluster_torture.py checks; void tickets are possible in the second sale only. After each cut both gateways must sell again; in the
+first sale the gateway that was not cut off sells all the while, and in the third gateways go on to take purchases, which wait.
+Where no broker can be had, the last part is left out, and the line says so.
 Prints a line of figures, then what is wrong; exit status 1 if something is, 77 where there are no network namespaces.
 """
 import collections
@@ -29,13 +31,14 @@ from cluster_lost import NODE_TIMEOUT_S, master_of  # noqa: E402
 from cluster_networks import Machine, cut  # noqa: E402
 from cluster_shop import Shop, arguments_read, redis_ask, redis_nodes  # noqa: E402
 from cluster_torture import Sale, figure, shop_judged  # noqa: E402
-from kit import crowd, harness  # noqa: E402
+from kit import crowd, harness, kafka  # noqa: E402
 from kit.harness import Buyer, Closed, Failure, eventually  # noqa: E402
 from kit.servers import DEPLOYED, Postgres  # noqa: E402
 
 WAYS = ("both", "to", "from")
 PLAIN = [(what, way) for way in WAYS for what in ("gateway-redis", "worker-database")]
 REDIS = [("redis-redis", way) for way in WAYS]
+KAFKA = [("worker-kafka", way) for way in WAYS]
 AGAIN_S = 60
 REDIS_NODES = 6
 
@@ -72,6 +75,21 @@ class FarRedis:
             return False
 
 
+class FarKafka:
+    """The broker of tools/with-kafka, on a machine of its own; address is empty where there can be none."""
+
+    def __init__(self):
+        self.machine = Machine()
+        tool = os.path.join(harness.REPOSITORY, "tools", "with-kafka")
+        self.process = subprocess.Popen([*self.machine.wrapper, tool, "--optional", "--host", self.machine.address, "sh", "-c",
+                                         "echo $STAMPEDE_TEST_KAFKA; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.address = self.process.stdout.readline().strip()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
 class FarServer(harness.Server):
     def __init__(self, settings):
         self.machine = Machine()
@@ -87,7 +105,7 @@ class FarShop(Shop):
 class Cuts:
     def __init__(self, given):
         self.given, self.dice, self.findings = given, random.Random(given.seed), crowd.Findings()
-        self.done, self.longest, self.first = collections.Counter(), 0, 0
+        self.done, self.longest, self.first, self.taken = collections.Counter(), 0, 0, 0
         self.redis = [FarRedis() for _ in range(REDIS_NODES)]
         os.environ["STAMPEDE_TEST_CLUSTER"] = ",".join(node.address for node in self.redis)
         for node in self.redis:
@@ -98,8 +116,17 @@ class Cuts:
         self.database = FarPostgres(Machine())
         self.database.make()
         os.environ["STAMPEDE_TEST_POSTGRES"] = self.database.url
+        self.kafka = FarKafka()
         self.users = int(given.rate * (given.cuts // 2 + 2) * (given.most + 20))
-        self.shop = FarShop(2, 3, {"data.tickets_max": 8 * self.users + 1000, "server.connections_max": 1000}).start()
+        self.shop = None
+        self.shop_start({})
+
+    def shop_start(self, settings):
+        self.shop = FarShop(2, 3, {"data.tickets_max": 8 * self.users + 1000, "server.connections_max": 1000, **settings}).start()
+
+    def kafka_shop_start(self):
+        os.environ["STAMPEDE_TEST_KAFKA"] = self.kafka.address
+        self.shop_start(kafka.settings())
 
     @staticmethod
     def pings(node):
@@ -109,8 +136,9 @@ class Cuts:
             return False
 
     def end(self):
-        for process in (*self.shop.workers, *self.shop.gateways):
+        for process in (*self.shop.workers, *self.shop.gateways) if self.shop else ():
             process.kill()
+        self.kafka.end()
         for node in self.redis:
             node.process.kill()
             node.process.wait()
@@ -126,6 +154,8 @@ class Cuts:
             return [gateway.machine], [node.machine for node in self.redis], next(g for g in self.shop.gateways if g is not gateway)
         if what == "worker-database":
             return [self.owner().machine], [self.database.machine], self.shop.gateways[0]
+        if what == "worker-kafka":
+            return [self.owner().machine], [self.kafka.machine], self.shop.gateways[0]
         slot = int(redis_ask(redis_nodes()[0], "CLUSTER", "KEYSLOT", f"{{{self.part()}}}").lstrip(":"))
         address = master_of(slot)[0].address
         return ([node.machine for node in self.redis if node.address == address],
@@ -141,7 +171,7 @@ class Cuts:
         return owners[0] if owners else self.dice.choice(self.shop.workers)
 
     def sells(self, gateway, item):
-        """Somebody buys, and it is kept."""
+        """Somebody buys, and it is kept. It counts as taken also if it is being decided."""
         try:
             buyer = Buyer(gateway)
             reply = buyer.buy(item, key="cuts")
@@ -150,6 +180,7 @@ class Cuts:
             self.sale.told.setdefault(reply.json()["ticket"], buyer.user) if reply.json()["outcome"] == "won" \
                 else self.sale.deciding.setdefault(reply.json()["ticket"], buyer.user)
             self.sale.asked.add(buyer.user)
+            self.taken += 1
             return reply.json()["outcome"] == "won"
         except (OSError, Closed, Failure):
             return False
@@ -159,7 +190,7 @@ class Cuts:
         seconds = self.dice.uniform(self.given.least, self.given.most)
         if what == "redis-redis":
             seconds += NODE_TIMEOUT_S  # then a replica takes over
-        until, sold = time.monotonic() + seconds, 0
+        until, sold, self.taken = time.monotonic() + seconds, 0, 0
         with cut(ones, others, way):
             while time.monotonic() < until:
                 sold += self.sells(unconcerned, item)
@@ -167,12 +198,14 @@ class Cuts:
         self.done[f"{what} {way}"] += 1
         if what == "gateway-redis" and not sold:
             self.findings.say("stood still", f"{what} {way}: the other gateway sold nothing in {seconds:.0f} s")
-        began = time.monotonic()
+        if what == "worker-kafka" and sold == self.taken:  # nobody can hear "won" now, and all are taken
+            self.findings.say("stood still" if not sold else "not cut", f"{what} {way}: {sold} of {self.taken} sold in {seconds:.0f} s")
+        taken, began = self.taken, time.monotonic()
         for gateway in self.shop.gateways:
             eventually(lambda g=gateway: self.sells(g, item), f"after {what} {way} a gateway sells nothing", AGAIN_S, every_s=0.1)
         took = time.monotonic() - began
         self.longest = max(self.longest, took)
-        print(f"  {what} {way}: {seconds:.0f} s, {sold} sold meanwhile, on again after {took:.1f} s", file=sys.stderr, flush=True)
+        print(f"  {what} {way}: {seconds:.0f} s, {sold} sold and {taken - sold} being decided meanwhile, on again after {took:.1f} s", file=sys.stderr, flush=True)
 
     def phase(self, kinds, cuts):
         units = 2 * self.users
@@ -189,24 +222,38 @@ class Cuts:
         sale.end(self.findings)
         return sale, *sale.judge(self.findings)
 
+    def without_void(self, played):
+        if played[2]["void"]:
+            self.findings.say("void without a fault of Redis", f"{played[2]['void']} tickets")
+        return figure(played)
+
+    def play(self):
+        """A text of figures for each sale."""
+        of_redis, of_kafka = self.given.cuts // 4, self.given.cuts // 3 if self.kafka.address else 0
+        yield f"gateway and worker cut off: {self.without_void(self.phase(PLAIN, self.given.cuts - of_redis - of_kafka))}"
+        yield f"Redis cut off from Redis: {figure(self.phase(REDIS, of_redis))}"
+        shop_judged(self.shop, self.findings)
+        if not self.kafka.address:
+            yield "no cut from Kafka: no Kafka broker"
+            return
+        self.kafka_shop_start()
+        yield f"worker cut off from Kafka: {self.without_void(self.phase(KAFKA, of_kafka))}"
+        shop_judged(self.shop, self.findings)
+
 
 def main():
-    given = arguments_read("Networks are cut while a crowd buys.", 150, cuts=6, least=5.0, most=8.0)
+    given = arguments_read("Networks are cut while a crowd buys.", 150, cuts=9, least=5.0, most=8.0)
     cuts = Cuts(given)
     try:
-        plain = cuts.phase(PLAIN, given.cuts - given.cuts // 3)
-        if plain[2]["void"]:
-            cuts.findings.say("void without a fault of Redis", f"{plain[2]['void']} tickets")
-        faulty = cuts.phase(REDIS, given.cuts // 3)
-        shop_judged(cuts.shop, cuts.findings)
+        figures = list(cuts.play())
     except Failure as failure:
         print(f"{sum(cuts.done.values())} cuts, did not end: {failure}; seed {given.seed}, 1 findings")
         print("\n".join(cuts.findings))
         return 1
     finally:
         cuts.end()
-    print(f"{given.cuts} cuts ({dict(cuts.done)}), on again after {cuts.longest:.1f} s at most; gateway and worker cut off: {figure(plain)}; "
-          f"Redis cut off from Redis: {figure(faulty)}; seed {given.seed}, {len(cuts.findings)} findings")
+    print(f"{given.cuts} cuts ({dict(cuts.done)}), on again after {cuts.longest:.1f} s at most; {'; '.join(figures)}; seed {given.seed}, "
+          f"{len(cuts.findings)} findings")
     print("\n".join(cuts.findings))
     return 1 if cuts.findings else 0
 

@@ -5,6 +5,7 @@ import re
 import sys
 
 from bars import BUILD_ROOT, REPOSITORY, Ended, asked, box, command_run
+from cluster_lost import GOES_ON_S
 from cluster_rules import files, rules_run
 
 TOOLS, HERE = os.path.join(REPOSITORY, "tools"), os.path.dirname(os.path.realpath(__file__))
@@ -69,7 +70,7 @@ def bar_3(bars):
 def bar_4(bars):
     rounds, many = asked("LOST_ROUNDS", 2)
     others, more = asked("OTHER_ROUNDS", 4)
-    bars.part("4", "acknowledged proposals are lost: no told win is, all that was being decided ends, the sale goes on within 10 s",
+    bars.part("4", f"acknowledged proposals are lost: no told win is, all that was being decided ends, the sale goes on within {GOES_ON_S:g} s",
               lambda: program("cluster_lost.py", [*POSTGRES, *CLUSTER], "--rounds", rounds, seconds=box(600, many)))
     bars.part("4 others", "the same for FLUSHALL, a restart, a master that comes back, a slot that moves, under load",
               lambda: program("cluster_lost.py", [*POSTGRES, *CLUSTER], "--how", "flushall,restart,back,migrate", "--rounds", others,

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything is killed in turn while a crowd buys (bar 2 of step 3 of check-cluster).
 
-  tools/with-redis --cluster python3 tests/bars/cluster_torture.py [--kills 10] [--rate 200] [--shards 2] [--seed N]
+  tools/with-kafka --optional --nice tools/with-redis --cluster python3 tests/bars/cluster_torture.py [--kills 12] [--seed N]
 
-Two gateways, three workers, a Redis Cluster and a PostgreSQL of its own. Half of the kills (kill -9) are of a gateway, a worker, the
-leader and the database in turn; the other half, in a sale of its own, of these and of a Redis master, whose replica takes over.
-What was killed is started again. The crowd (bench/crowd.c) buys all the while, loses answers, and repeats with the same key. In the end, for
-each sale:
+Two gateways, three workers, a Redis Cluster, a PostgreSQL of its own, and a Kafka broker, if there is one. Half of the kills (kill -9) are of
+a gateway, a worker, the leader, the broker and the database in turn; the other half, in a sale of its own, of these and of a Redis master,
+whose replica takes over. What was killed is started again. The crowd (bench/crowd.c) buys all the while, loses answers, and repeats with the
+same key. In the end, for each sale:
   told             every win that was told is one order, of that user; nobody has two
   deciding         what was told as being decided is an order or void; void only after a Redis master was killed
   asked            nobody has an order without having asked
@@ -26,14 +26,16 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-from cluster_lost import Process, master_of  # noqa: E402
+from cluster_lost import Process, master_of, replica_in_sync  # noqa: E402
 from cluster_shop import Shop, arguments_read, redis_ask, redis_nodes  # noqa: E402
-from kit import crowd  # noqa: E402
+from kit import crowd, kafka  # noqa: E402
 from kit.cluster import reconcile  # noqa: E402
 from kit.harness import Buyer, Closed, Failure, eventually  # noqa: E402
 from kit.servers import Away, Postgres  # noqa: E402
 
-PLAIN, WITH_REDIS = ("gateway", "worker", "leader", "database"), ("gateway", "redis", "worker", "leader", "database")
+BROKER = ("broker",) if "STAMPEDE_TEST_KAFKA_FOLDER" in os.environ else ()
+PLAIN = ("gateway", "worker", "leader", *BROKER, "database")
+WITH_REDIS = ("gateway", "redis", "worker", "leader", *BROKER, "database")
 SECONDS_PER_KILL = 15    # more than a round takes
 SETTLE_S, READY_S = 120, 90
 
@@ -132,7 +134,8 @@ class Torture:
         self.database.make()
         os.environ["STAMPEDE_TEST_POSTGRES"] = self.database.url
         self.users = int(given.rate * SECONDS_PER_KILL * (given.kills // 2 + 2))
-        self.shop = Shop(2, 3, {"data.tickets_max": 8 * self.users + 1000, "server.connections_max": 1000}).start()
+        self.shop = Shop(2, 3, {"data.tickets_max": 8 * self.users + 1000, "server.connections_max": 1000,
+                                **(kafka.settings() if BROKER else {})}).start()
         self.first = 0
 
     def end(self):
@@ -176,6 +179,10 @@ class Torture:
         time.sleep(self.dice.choice((0, 0.5, 2)))
         self.database.start()
 
+    def broker(self):
+        with kafka.down():
+            time.sleep(self.dice.choice((0, 0.5, 2)))
+
     def redis(self):
         """A master of a partition of the sale; its replica takes over, and the old one becomes a replica."""
         self.masters_sync()
@@ -197,14 +204,8 @@ class Torture:
 
     def masters_sync(self):
         """Each master has a replica again that has all of it; else the next kill would lose the slots for good."""
-        def in_sync(slot):
-            try:
-                replica = master_of(slot)[1]
-                return replica and "master_link_status:up" in redis_ask(replica.address, "INFO", "replication")
-            except (OSError, ValueError):
-                return False
         for slot in self.masters_back:
-            eventually(lambda slot=slot: in_sync(slot), "a killed Redis does not come back as a replica", 60)
+            eventually(lambda slot=slot: replica_in_sync(slot), "a killed Redis does not come back as a replica", 60)
         self.masters_back = []
 
     # -- a phase --
@@ -221,7 +222,7 @@ class Torture:
             self.killed[kind] += 1
             try:
                 {"gateway": self.gateway, "worker": self.worker, "leader": self.leader, "database": self.database_killed,
-                 "redis": self.redis}[kind]()
+                 "broker": self.broker, "redis": self.redis}[kind]()
             except (RuntimeError, Away) as away:  # the database of this test, which was killed a moment ago
                 self.findings.say("not killed", f"{kind}: {away}")
             print(f"  {number + 1} of {kills}: {kind}", file=sys.stderr, flush=True)
@@ -269,7 +270,7 @@ def figure(phase):
 
 
 def main():
-    given = arguments_read("Everything is killed in turn while a crowd buys.", 200, kills=10, shards=2)
+    given = arguments_read("Everything is killed in turn while a crowd buys.", 200, kills=12, shards=2)
     torture = Torture(given)
     try:
         plain = torture.phase(PLAIN, given.kills // 2)

@@ -120,6 +120,19 @@ def while_the_broker_is_gone_wins_are_being_decided_and_afterwards_told():
 
 
 @rule
+def a_sale_that_is_published_while_the_broker_is_gone_is_not_refused_but_to_be_tried_again():
+    sale = shop.worker.sale()
+    item = shop.worker.item(sale, total=5)
+    with kafka.down():
+        eventually(lambda: of_workers("stampede_broker_away") > 0, "nobody notices", patience_s=PATIENCE_S)
+        reply = shop.worker.admin("POST", f"/sales/{sale}/publish")
+        true(reply.status in (503, 504), f"{reply.status} {reply.body}")
+    eventually(lambda: shop.worker.admin("POST", f"/sales/{sale}/publish").status == 200, "it is never published", patience_s=PATIENCE_S)
+    shop.everywhere(item)
+    sold_one(shop.gateways[0], item)
+
+
+@rule
 def what_redis_lost_and_kafka_has_becomes_orders():
     item = sold_everywhere(20)
     for gateway in shop.gateways:
