@@ -383,8 +383,17 @@ static const char *const step_17[] = {
     archives_17,
     NULL,
 };
+/* Sales that are asked to leave for a bundle, or could not (contract/archive.h). */
+static const char archive_wishes_18[] =
+    "CREATE TABLE archive_wishes(sale INTEGER PRIMARY KEY CHECK(sale BETWEEN 1 AND 16383),"
+    " asked INTEGER NOT NULL CHECK(asked IN (0, 1)), tries INTEGER NOT NULL,"
+    " due_ms INTEGER NOT NULL, why TEXT NOT NULL) STRICT";
+static const char *const step_18[] = {
+    archive_wishes_18,
+    NULL,
+};
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
-    step_15, step_16, step_17, NULL };
+    step_15, step_16, step_17, step_18, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

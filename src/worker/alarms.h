@@ -60,7 +60,9 @@
     X(ATTACK, "attack") \
     X(PAYMENT_MISMATCH, "payment-mismatch") \
     X(SOLD_OUT_EARLY, "sold-out-early") \
-    X(DISK_LOW, "disk-low")
+    X(DISK_LOW, "disk-low") \
+    /* a sale can't be moved to a bundle (worker/archiving.h) */ \
+    X(ARCHIVE_FAILED, "archive-failed")
 
 enum alarm {
 #define ALARM(alarm, text) ALARM_##alarm,
