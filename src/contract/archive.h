@@ -56,6 +56,8 @@ struct archive_store_ops {
     /* In the order of sales, from `from` on. */
     enum status (*list)(
         struct order_store *, sale_id from, struct archive *, uint32_t max, uint32_t *count);
+    /* The first one that has not come to ARCHIVE_DONE. STATUS_NOT_FOUND: there is none. */
+    enum status (*unfinished)(struct order_store *, struct archive *);
     /* Whether the sale of this item has a row; item 0: whether there is any row. */
     enum status (*holds)(struct order_store *, item_id, bool *holds);
     enum status (*look)(struct order_store *, sale_id, struct archive_look *);

@@ -2,9 +2,9 @@
 /* store/archive.c: sales that were archived, and what leaves the tables with them (contract/archive.h).
  * Rows go in small parts, each in a transaction of its own: an order goes together with its payments,
  * refunds and all else that hangs on it, so that money and accounting add up after each part. */
+#include "store/archive.h"
 #include "contract/cluster_store.h"
 #include "contract/ticket_number.h"
-#include "store/archive.h"
 #include "store/parts.h"
 
 #include <stdio.h>
@@ -55,6 +55,14 @@ static enum status archive_list(struct order_store *handle, sale_id from, struct
         "sale "
         "LIMIT ?2",
         VALUES(U64(from), U64(max)), &archive_columns, PAGE(archives, max, count));
+}
+
+static enum status archive_unfinished(struct order_store *handle, struct archive *archive)
+{
+    return sql_one(store_of(handle),
+        "SELECT sale, step, orders, bytes, made_ms, hash FROM archives WHERE step < ?1"
+        " ORDER BY sale LIMIT 1",
+        VALUES(U64(ARCHIVE_DONE)), &archive_columns, archive);
 }
 
 enum status store_item_left(struct store *store, item_id item, bool *left)
@@ -356,6 +364,7 @@ static enum status archive_remove(struct order_store *handle, sale_id sale, bool
 
 const struct archive_store_ops store_archive_ops = {
     .list = archive_list,
+    .unfinished = archive_unfinished,
     .holds = archive_holds,
     .look = archive_look,
     .begin = archive_begin,

@@ -26,7 +26,6 @@ enum {
     PAUSE_MS = 5,       /* between two parts: others use the database, too */
     AGAIN_MS = 5000,    /* after trouble */
     ERASE_MS = 3600000, /* between two passes through what may be too old */
-    READ_MAX = 64,
 };
 #define DAY_MS UINT64_C(86400000)
 
@@ -49,7 +48,6 @@ struct archiving {
     bool bundling;             /* a job of it runs */
     bool wished;               /* for a sale that somebody asked for */
     struct archive now;        /* marked, being removed; sale 0: none */
-    sale_id after;             /* marked sales up to here are done, as far as this process knows */
     sale_id swept;             /* sales up to here were looked at in this pass */
     bool asking;
     uint8_t table; /* of the inventory */
@@ -100,7 +98,6 @@ static void show(struct archiving *archiving, sale_id sale)
 static uint64_t again(struct archiving *archiving, uint64_t now_ms)
 {
     archiving->now = (struct archive){ 0 };
-    archiving->after = 0;
     return now_ms + AGAIN_MS;
 }
 
@@ -242,30 +239,18 @@ static enum status bundle_next(struct archiving *archiving, uint64_t now_ms)
 
 /* ---- 4, 5: what is forgotten ---- */
 
-/* The first sale that has not left to the end. */
+/* A sale that has not left to the end. */
 static enum status next_find(struct archiving *archiving)
 {
-    struct archive rows[READ_MAX];
-    uint32_t count = READ_MAX;
     struct order_store *store = archiving->config.store;
-    while (count == READ_MAX) {
-        const enum status status =
-            store->ops->archive->list(store, archiving->after + 1, rows, READ_MAX, &count);
-        if (status != STATUS_OK)
-            return status;
-        for (uint32_t i = 0; i < count; i++) {
-            if (rows[i].step != ARCHIVE_DONE) {
-                archiving->now = rows[i];
-                show(archiving, rows[i].sale);
-                archiving->table = ARCHIVE_TICKETS;
-                archiving->from = 0;
-                return STATUS_OK;
-            }
-        }
-        if (count > 0)
-            archiving->after = rows[count - 1].sale;
-    }
-    archiving->after = 0; /* a sale with a lower number may come next */
+    struct archive row;
+    const enum status status = store->ops->archive->unfinished(store, &row);
+    if (status != STATUS_OK)
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    archiving->now = row;
+    archiving->table = ARCHIVE_TICKETS;
+    archiving->from = 0;
+    show(archiving, row.sale);
     return STATUS_OK;
 }
 

@@ -61,7 +61,11 @@ static void a_sale_leaves_when_nothing_of_it_is_open(void **state)
     assert_false(more);
     assert_false(suite_has_order(f, paid) || suite_has_order(f, closed));
     money_totals_are(f, (struct money_totals){ 0 });
+    assert_int_equal(archive_ops(f)->unfinished(f->store, &back), STATUS_OK);
+    assert_int_equal(back.sale, f->sale);
+    assert_int_equal(back.step, ARCHIVE_REMOVING);
     assert_int_equal(archive_ops(f)->step(f->store, f->sale, ARCHIVE_DONE), STATUS_OK);
+    assert_int_equal(archive_ops(f)->unfinished(f->store, &back), STATUS_NOT_FOUND);
     assert_int_equal(archive_ops(f)->step(f->store, f->sale, ARCHIVE_REMOVING), STATUS_NOT_FOUND);
     assert_int_equal(archive_ops(f)->list(f->store, 0, &back, 1, &count), STATUS_OK);
     assert_int_equal(count, 1);

@@ -38,7 +38,7 @@ function checklist(seen) {
 
 function itemRow(row, editable, again) {
     const { item, product, counts, preheated } = row;
-    const acts = may('operator') && preheated
+    const acts = may('operator') && preheated && !row.left
         ? [button(say('act.add'), () => stockAct(item, product, counts, 1, again), 'plain small'),
             button(say('act.take'), () => stockAct(item, product, counts, -1, again), 'plain small')]
         : [];
@@ -82,7 +82,7 @@ export function saleShow(main, id) {
         const run = panel(say('run.title'), element('p', { class: 'note', textContent: say(`run.${state}`) }),
             acts.length > 0 ? element('div', { class: 'acts' }, ...acts) : element('p', { class: 'none', textContent: say('run.none') }), teller.node);
         const stock = panel(say('live.stock'), rows.length > 0
-            ? element('ul', { class: 'stock' }, ...rows.map((row) => itemRow(row, editable, () => place.look(true))))
+            ? element('ul', { class: 'stock' }, ...rows.map((row) => itemRow({ ...row, left: Boolean(seen.bundle?.sha256) }, editable, () => place.look(true))))
             : element('p', { class: 'none', textContent: say('ready.items.none') }));
         if (editable)
             stock.append(element('div', { class: 'acts' }, button(say('item.add'), () => itemAdd(sale, () => place.look(true)))));
