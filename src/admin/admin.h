@@ -61,6 +61,8 @@ void admin_sale_users_remove(struct admin *admin, struct job *job, uint32_t id);
 /* archive.c */
 void admin_sale_bundle_show(struct admin *admin, struct job *job, uint32_t id);
 void admin_sale_bundle(struct admin *admin, struct job *job, uint32_t id);
+void admin_archive_show(struct admin *admin, struct job *job, uint32_t id);
+void admin_archive_due(struct admin *admin, struct job *job, uint32_t id);
 bool admin_sale_has_left(struct admin *admin, uint32_t id); /* for a bundle */
 void admin_customer_erase(struct admin *admin, struct job *job, uint32_t id);
 

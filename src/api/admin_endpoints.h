@@ -33,6 +33,8 @@
     X(POST, ADMIN, WRITES, "/sales/#/unarchive", sale_unarchive) \
     X(GET, VIEWER, READS, "/sales/#/bundle", sale_bundle_show) \
     X(POST, ADMIN, WRITES, "/sales/#/bundle", sale_bundle) \
+    X(GET, VIEWER, READS, "/archive", archive_show) \
+    X(POST, ADMIN, WRITES, "/archive", archive_due) \
     X(POST, ADMIN, WRITES, "/customers/erase", customer_erase) \
     X(POST, ADMIN, WRITES, "/sales/#/clone", sale_clone) \
     X(POST, OPERATOR, COMMANDS, "/sales/#/open", sale_open) \

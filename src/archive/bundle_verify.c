@@ -8,6 +8,7 @@
  * where others are left out, the chain begins anew. Every order must then be that of a ticket, in a state
  * that fits. */
 #include "archive/bundle.h"
+#include "archive/bundle_logs.h"
 #include "base/bytes.h"
 #include "base/text.h"
 #include "contract/order_state.h"
@@ -25,6 +26,7 @@
 enum {
     LINE_BYTES = 2 * JOURNAL_BATCH_LIMIT + 64,
     TICKETS_MOST = 1 << 24,
+    TICKETS_MORE = 1 << 16, /* than orders: those of dead letters */
     PLACES_MOST = 1 << 22,
     NUMBERS_MAX = 12,
 };
@@ -41,8 +43,9 @@ struct reading {
     uint64_t order_count, order_room;
     uint64_t captured, refunded, paid;
     uint32_t *sale_of_item;
-    struct engine engine;
+    struct engine engine; /* one machine */
     struct replay replay;
+    struct bundle_logs logs; /* many machines */
     struct journal_position end;
     bool ended;
     struct bundle_made *made;
@@ -241,6 +244,41 @@ static enum status batch_line(struct reading *reading, char **words, uint32_t co
     return STATUS_OK;
 }
 
+static enum status log_line(struct reading *reading, char **words, uint32_t count)
+{
+    bool good = count == 2;
+    const uint64_t part = good ? number_of(words[0], &good) : 0;
+    const uint64_t last = good ? number_of(words[1], &good) : 0;
+    const struct engine_config config = { .items_max = ITEMS_LIMIT,
+        .sales_max = SALES_LIMIT,
+        .tickets_max = reading->order_count + TICKETS_MORE,
+        .places_max = PLACES_MOST };
+    enum status status = good ? STATUS_OK : STATUS_CORRUPT;
+    if (good)
+        status = bundle_logs_part(&reading->logs, reading->sale, reading->data_id, &config, part, last);
+    if (status != STATUS_OK)
+        return wrong(reading, "line %" PRIu64 " is no log of the sale", reading->lines);
+    reading->made->records += last;
+    reading->made->positions += last;
+    return STATUS_OK;
+}
+
+static enum status entry_line(struct reading *reading, char **words, uint32_t count)
+{
+    char what[160] = "it is no entry of a log";
+    bool good = count == 3;
+    const size_t size = good ? strlen(words[2]) / 2 : 0;
+    const uint64_t epoch = good ? number_of(words[0], &good) : 0;
+    const uint64_t first = good ? number_of(words[1], &good) : 0;
+    good = good && size <= JOURNAL_BATCH_LIMIT
+        && span_to_bytes(span_from_string(words[2]), reading->batch, size) == STATUS_OK;
+    if (!good
+        || bundle_logs_entry(&reading->logs, epoch, first, reading->batch, size, what, sizeof what)
+            != STATUS_OK)
+        return wrong(reading, "line %" PRIu64 ": %s", reading->lines, what);
+    return STATUS_OK;
+}
+
 /* ---- the whole ---- */
 
 static enum status sale_take(struct reading *reading, char **words, uint32_t count)
@@ -286,7 +324,7 @@ static enum status line_take(struct reading *reading, char *line)
         enum status (*take)(struct reading *, char **words, uint32_t count);
     } kinds[] = { { "sale", sale_take }, { "item", item_take }, { "order", order_take },
         { "payment", payment_take }, { "refund", refund_take }, { "part", part_take },
-        { "batch", batch_line }, { "end", end_take } };
+        { "batch", batch_line }, { "log", log_line }, { "entry", entry_line }, { "end", end_take } };
     char *words[NUMBERS_MAX + 2];
     const bool last = strncmp(line, "end ", 4) == 0;
     if (reading->ended)
@@ -316,25 +354,36 @@ static bool state_fits(uint8_t order, uint8_t ticket)
     return ticket < sizeof fits && (fits[ticket] & 1u << order) != 0;
 }
 
+static const struct ticket_row *ticket_find(
+    const struct reading *reading, ticket_number ticket, const struct engine **engine)
+{
+    if (reading->logs.count > 0)
+        return bundle_logs_ticket(&reading->logs, reading->sale, ticket, engine);
+    *engine = &reading->engine;
+    return tickets_get(&reading->engine.tickets, ticket);
+}
+
 static enum status orders_check(struct reading *reading)
 {
-    const struct tickets *tickets = &reading->engine.tickets;
+    const uint64_t tickets = reading->logs.count > 0 ? bundle_logs_tickets(&reading->logs)
+                                                     : tickets_used(&reading->engine.tickets);
     for (uint64_t i = 0; i < reading->order_count; i++) {
         const struct order *order = &reading->orders[i];
-        const struct ticket_row *ticket = tickets_get(tickets, order->ticket);
+        const struct engine *engine;
+        const struct ticket_row *ticket = ticket_find(reading, order->ticket, &engine);
         if (ticket == NULL)
             return wrong(
                 reading, "the order of ticket %" PRIu64 " has no ticket in the log", order->ticket);
         if (ticket->user != order->user || ticket->item != order->item || ticket->quantity != order->quantity
             || ticket->channel != order->channel || order->amount != order->unit_price * order->quantity
-            || order->unit_price != reading->engine.items[order->item].unit_price)
+            || order->unit_price != engine->items[order->item].unit_price)
             return wrong(reading, "the order of ticket %" PRIu64 " is another one than its ticket",
                 order->ticket);
         if (!state_fits(order->state, ticket->state))
             return wrong(reading, "the order of ticket %" PRIu64 " is in state %u, its ticket is %s",
                 order->ticket, order->state, ticket_state_name((enum ticket_state)ticket->state));
     }
-    if (tickets_used(tickets) < reading->order_count)
+    if (tickets < reading->order_count)
         return wrong(reading, "there are more orders than tickets");
     if (reading->captured - reading->refunded != reading->paid)
         return wrong(reading,
@@ -343,15 +392,17 @@ static enum status orders_check(struct reading *reading)
     return STATUS_OK;
 }
 
-static enum status all_read(struct reading *reading)
+static enum status all_read(struct reading *reading, const struct bundle_pace *pace)
 {
     enum status status = STATUS_OK;
     while (status == STATUS_OK && gzgets(reading->file, reading->line, LINE_BYTES) != NULL)
-        status = line_take(reading, reading->line);
+        status = pace == NULL || pace->go_on(pace->context) ? line_take(reading, reading->line)
+                                                            : STATUS_BUSY;
     if (status == STATUS_OK && !reading->ended)
         return wrong(reading, "the bundle is cut short");
     if (status == STATUS_OK) {
-        const char *what = engine_check(&reading->engine);
+        const char *what = reading->logs.count > 0 ? bundle_logs_check(&reading->logs)
+                                                   : engine_check(&reading->engine);
         if (what != NULL)
             return wrong(reading, "%s", what);
         status = orders_check(reading);
@@ -370,7 +421,8 @@ bool bundle_is(const char *path)
     return is;
 }
 
-enum status bundle_verify(const char *path, FILE *out, struct bundle_made *made)
+enum status bundle_verify(
+    const char *path, const struct bundle_pace *pace, FILE *out, struct bundle_made *made)
 {
     struct reading *reading = calloc(1, sizeof *reading);
     const struct engine_config config = { .items_max = ITEMS_LIMIT,
@@ -390,7 +442,7 @@ enum status bundle_verify(const char *path, FILE *out, struct bundle_made *made)
         reading->file == NULL ? STATUS_NOT_FOUND : engine_open(&reading->engine, &config);
     reading->replay.engine = &reading->engine;
     if (status == STATUS_OK)
-        status = all_read(reading);
+        status = all_read(reading, pace);
     if (status == STATUS_OK)
         fprintf(out, "verified: sale %u, %" PRIu64 " records, %" PRIu64 " orders, all checks hold\n",
             reading->sale, made->records, made->orders);
@@ -403,6 +455,7 @@ enum status bundle_verify(const char *path, FILE *out, struct bundle_made *made)
     if (reading->file != NULL)
         gzclose(reading->file);
     engine_close(&reading->engine);
+    bundle_logs_close(&reading->logs);
     free(reading->orders);
     free(reading->sale_of_item);
     free(reading->batch);

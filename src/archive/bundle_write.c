@@ -5,10 +5,13 @@
 #include "archive/bundle.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "contract/archive.h"
+#include "contract/cluster_store.h"
 #include "contract/command.h"
 #include "contract/fulfilment.h"
 #include "contract/payment.h"
 #include "contract/record.h"
+#include "contract/ticket_number.h"
 #include "journal/batch.h"
 #include "journal/scan.h"
 
@@ -26,17 +29,30 @@ struct writing {
     char *line;
     uint64_t lines;
     bool failed;
-    struct order_store *store;
+    const struct bundle_source *source;
+    struct order_store *store; /* of it */
     sale_id sale;
     struct bundle_made *made;
     uint32_t *sale_of_item;
     uint64_t sums[ITEMS_LIMIT][ORDER_STATES][3];
-    uint64_t first_seq, last_seq;
 };
+
+static bool goes_on(const struct writing *writing)
+{
+    return writing->source->pace->go_on(writing->source->pace->context);
+}
+
+struct journal_config bundle_journal(const struct bundle_source *source)
+{
+    return (struct journal_config){ .disk = source->journal,
+        .data_id = source->data_id,
+        .segment_bytes = 2 * JOURNAL_BATCH_LIMIT,
+        .batch_bytes = JOURNAL_BATCH_MAX };
+}
 
 void bundle_name(sale_id sale, char name[BUNDLE_NAME_MAX])
 {
-    snprintf(name, BUNDLE_NAME_MAX, "sale-%05u.bundle", sale);
+    snprintf(name, BUNDLE_NAME_MAX, ARCHIVE_NAME, sale);
 }
 
 sale_id archive_record_sale(
@@ -165,6 +181,10 @@ static enum status orders_put(struct writing *writing)
     enum status status = orders == NULL ? STATUS_FULL : STATUS_OK;
     uint32_t count;
     while (status == STATUS_OK) {
+        if (!goes_on(writing)) {
+            status = STATUS_BUSY;
+            break;
+        }
         status =
             store->ops->orders_list(store, &filter, orders, ORDERS_PER_READ, &count, &filter.before);
         for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
@@ -228,23 +248,21 @@ static uint32_t batch_records(struct writing *writing, const struct batch *batch
     return found;
 }
 
-static void batch_put(struct writing *writing, const struct batch *batch, uint32_t found)
+static void hex_put(struct writing *writing, const char *before, const void *bytes, size_t size)
 {
     struct text line = text_in(writing->line, LINE_BYTES);
-    text_literal(&line, "batch ");
-    text_hex(&line, span_of(batch->data, batch->bytes));
+    text_format(&line, "%s ", before);
+    text_hex(&line, span_of(bytes, size));
     text_literal(&line, "\n");
     invariant(!line.overflow);
     bytes_put(writing, line.data, line.size, true);
     writing->lines++;
-    writing->made->records += found;
 }
 
-static enum status log_put(struct writing *writing, const struct journal_config *journal,
-    struct scan *scan, const uint64_t *first_lsns, uint32_t segments)
+static enum status log_put(
+    struct writing *writing, struct scan *scan, const uint64_t *first_lsns, uint32_t segments)
 {
     enum status status = STATUS_OK;
-    (void)journal;
     scan->end.lsn = first_lsns[0] - 1;
     scan->hash_known = first_lsns[0] == 1;
     for (uint32_t i = 0; i < segments && status == STATUS_OK; i++) {
@@ -254,32 +272,75 @@ static enum status log_put(struct writing *writing, const struct journal_config 
         /* Until the end: what is torn there was told to nobody. */
         for (enum scan_found found = SCAN_BATCH; status == STATUS_OK && found == SCAN_BATCH;) {
             struct batch batch;
+            if (!goes_on(writing))
+                return STATUS_BUSY;
             found = scan_next(scan, &batch, &status);
             if (found == SCAN_FAULT)
                 return status;
             const uint32_t records = found == SCAN_BATCH ? batch_records(writing, &batch) : 0;
             if (records > 0)
-                batch_put(writing, &batch, records);
+                hex_put(writing, "batch", batch.data, batch.bytes);
+            writing->made->records += records;
         }
     }
     return status;
 }
 
-static enum status log_write(struct writing *writing, const struct journal_config *journal)
+static enum status journal_put(struct writing *writing)
 {
+    const struct journal_config journal = bundle_journal(writing->source);
     struct scan scan;
     struct arena arena = { 0 };
     uint32_t segments = 0;
     enum status status = arena_open(&arena, SCAN_ARENA_BYTES + SEGMENTS_MAX * sizeof(uint64_t));
     if (status != STATUS_OK)
         return status;
-    scan_start(&scan, journal, &arena, SCAN_READ_BYTES);
+    scan_start(&scan, &journal, &arena, SCAN_READ_BYTES);
     uint64_t *first_lsns = arena_take(&arena, SEGMENTS_MAX, sizeof *first_lsns);
-    status = segment_list(journal->disk, first_lsns, SEGMENTS_MAX, &segments);
+    status = segment_list(journal.disk, first_lsns, SEGMENTS_MAX, &segments);
     if (status == STATUS_OK && segments > 0)
-        status = log_put(writing, journal, &scan, first_lsns, segments);
+        status = log_put(writing, &scan, first_lsns, segments);
     scan_stop(&scan);
     arena_close(&arena);
+    return status;
+}
+
+/* The entries of a log up to where it was when it was begun; what comes later is noticed when the sale is
+ * marked. */
+static enum status part_put(struct writing *writing, const struct part_state *state, uint8_t *buffer)
+{
+    struct order_store *store = writing->store;
+    struct journal_entry entry = { 0 };
+    enum status status = STATUS_OK;
+    line_put(writing, "log %u %" PRIu64 "\n", state->part, state->seq);
+    writing->made->positions += state->seq;
+    writing->made->records += state->seq;
+    while (status == STATUS_OK) {
+        char before[64];
+        if (!goes_on(writing))
+            return STATUS_BUSY;
+        status = store->ops->cluster->journal_next(store, state->part, entry.first_seq, &entry, buffer);
+        if (status != STATUS_OK || entry.first_seq > state->seq)
+            break;
+        snprintf(before, sizeof before, "entry %u %" PRIu64, entry.epoch, entry.first_seq);
+        hex_put(writing, before, entry.bytes.data, entry.bytes.size);
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status parts_put(struct writing *writing)
+{
+    struct order_store *store = writing->store;
+    struct part_state states[SHARDS_MAX];
+    uint32_t count = 0;
+    uint8_t *buffer = malloc(JOURNAL_ENTRY_BYTES_MAX);
+    enum status status = buffer == NULL
+        ? STATUS_FULL
+        : store->ops->cluster->parts(store, part_of_sale(writing->sale, 0), states, SHARDS_MAX, &count);
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        if (part_sale(states[i].part) == writing->sale)
+            status = part_put(writing, &states[i], buffer);
+    free(buffer);
     return status;
 }
 
@@ -298,7 +359,7 @@ static void end_put(struct writing *writing)
     bytes_put(writing, text.data, text.size, false);
 }
 
-static enum status lines_put(struct writing *writing, const struct journal_config *journal)
+static enum status lines_put(struct writing *writing)
 {
     struct sale sale;
     enum status status = writing->store->ops->sale_get(writing->store, writing->sale, &sale);
@@ -306,7 +367,7 @@ static enum status lines_put(struct writing *writing, const struct journal_confi
         return status;
     line_put(writing, "stampede-bundle 1\n");
     line_put(writing, "sale %u %016" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", sale.id,
-        journal->data_id, clock_wall_ms(), sale.start_ms, sale.end_ms);
+        writing->source->data_id, clock_wall_ms(), sale.start_ms, sale.end_ms);
     status = items_read(writing, false);
     if (status == STATUS_OK)
         status = items_read(writing, true);
@@ -314,7 +375,7 @@ static enum status lines_put(struct writing *writing, const struct journal_confi
         status = orders_put(writing);
     sums_put(writing);
     if (status == STATUS_OK)
-        status = log_write(writing, journal);
+        status = writing->source->journal != NULL ? journal_put(writing) : parts_put(writing);
     end_put(writing);
     return status == STATUS_OK && writing->failed ? STATUS_IO : status;
 }
@@ -342,12 +403,11 @@ static enum status file_settle(struct disk *folder, const char *name, struct bun
     return status;
 }
 
-static enum status file_write(
-    struct writing *writing, const char *path, const struct journal_config *journal)
+static enum status file_write(struct writing *writing, const char *path)
 {
     writing->hash = hash_stream_open();
     writing->file = gzopen(path, "wb6");
-    enum status status = writing->file == NULL ? STATUS_IO : lines_put(writing, journal);
+    enum status status = writing->file == NULL ? STATUS_IO : lines_put(writing);
     if (writing->file != NULL && gzclose(writing->file) != Z_OK && status == STATUS_OK)
         status = STATUS_IO;
     if (writing->hash != NULL) {
@@ -357,22 +417,24 @@ static enum status file_write(
     return status;
 }
 
-enum status bundle_write(const char *path, struct disk *folder, struct order_store *store,
-    const struct journal_config *journal, sale_id sale, struct bundle_made *made,
-    char error[BUNDLE_ERROR])
+enum status bundle_write(const char *path, struct disk *folder, const struct bundle_source *source,
+    sale_id sale, struct bundle_made *made, char error[BUNDLE_ERROR])
 {
     struct writing *writing = calloc(1, sizeof *writing);
     char name[BUNDLE_NAME_MAX], part[BUNDLE_NAME_MAX + 8], part_path[4096];
     *made = (struct bundle_made){ 0 };
     invariant(writing != NULL);
-    *writing = (struct writing){ .store = store, .sale = sale, .made = made };
+    writing->source = source; /* one by one: the whole is too large for a stack */
+    writing->store = source->store;
+    writing->sale = sale;
+    writing->made = made;
     writing->line = malloc(LINE_BYTES);
     writing->sale_of_item = calloc(ITEMS_LIMIT, sizeof *writing->sale_of_item);
     invariant(writing->line != NULL && writing->sale_of_item != NULL);
     bundle_name(sale, name);
     snprintf(part, sizeof part, "%s.part", name);
     snprintf(part_path, sizeof part_path, "%s/%s", path, part);
-    enum status status = file_write(writing, part_path, journal);
+    enum status status = file_write(writing, part_path);
     if (status == STATUS_OK)
         status = file_settle(folder, part, made);
     if (status == STATUS_OK)

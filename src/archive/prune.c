@@ -67,7 +67,7 @@ static enum status record_see(void *context, const struct journal_record *record
     const sale_id sale = archive_record_sale(&command, &outcome, pruning->sale_of_item);
     if (sale >= SALES_LIMIT || (sale != 0 && !pruning->archived[sale]))
         pruning->needed = true;
-    return STATUS_OK;
+    return pruning->needed ? STATUS_BUSY : STATUS_OK; /* the rest need not be read */
 }
 
 /* The oldest segment, up to `last`. */
@@ -76,7 +76,8 @@ static enum status segment_look(
 {
     struct journal_recovery recovery;
     pruning->needed = false;
-    return journal_scan_until(journal, NULL, last, record_see, pruning, &recovery);
+    const enum status status = journal_scan_until(journal, NULL, last, record_see, pruning, &recovery);
+    return pruning->needed ? STATUS_OK : status;
 }
 
 static enum status segments_remove(struct pruning *pruning, const struct journal_config *journal,
@@ -102,8 +103,10 @@ static enum status segments_remove(struct pruning *pruning, const struct journal
     return STATUS_OK;
 }
 
-enum status archive_prune(struct order_store *store, const struct journal_config *journal, uint32_t *removed)
+enum status archive_prune(const struct bundle_source *source, uint32_t *removed)
 {
+    struct order_store *store = source->store;
+    const struct journal_config journal = bundle_journal(source);
     struct pruning pruning = { .sale_of_item = calloc(ITEMS_LIMIT, sizeof(uint32_t)),
         .archived = calloc(SALES_LIMIT, sizeof(bool)),
         .oldest_snapshot = UINT64_MAX };
@@ -117,11 +120,11 @@ enum status archive_prune(struct order_store *store, const struct journal_config
     if (status == STATUS_OK)
         status = sales_read(&pruning, store);
     if (status == STATUS_OK)
-        status = journal->disk->ops->list(journal->disk, "snapshot-", snapshot_see, &pruning);
+        status = journal.disk->ops->list(journal.disk, "snapshot-", snapshot_see, &pruning);
     if (status == STATUS_OK)
-        status = segment_list(journal->disk, first_lsns, SEGMENTS_MAX, &count);
+        status = segment_list(journal.disk, first_lsns, SEGMENTS_MAX, &count);
     if (status == STATUS_OK)
-        status = segments_remove(&pruning, journal, first_lsns, count, position.seq, removed);
+        status = segments_remove(&pruning, &journal, first_lsns, count, position.seq, removed);
     free(first_lsns);
     free(pruning.sale_of_item);
     free(pruning.archived);

@@ -10,14 +10,22 @@
         .path = "/admin/v1/sales/%/bundle", \
         .help = "show how far the orders of a sale have left for its bundle", \
         .options = { NUMBER_OF("sale") } }, \
-        { .name = "sale bundled", \
+        { .name = "archive show", \
+            .method = "GET", \
+            .path = "/admin/v1/archive", \
+            .help = "show where bundles go, and how many sales are asked to leave" }, \
+        { .name = "archive sale", \
             .method = "POST", \
             .path = "/admin/v1/sales/%/bundle", \
-            .help = "let its orders leave for a bundle; `stampede archive` does this", \
-            .options = { NUMBER_OF("sale"), { "--hash", "sha256", OPTION_TEXT, true, "of the bundle" }, \
-                { "--bytes", "bytes", OPTION_NUMBER, true, "of the bundle" }, \
-                { "--orders", "orders", OPTION_NUMBER, true, "in the bundle" }, \
-                { "--versions", "versions", OPTION_NUMBER, true, "the sum of their versions" } } }, \
+            .help = "let a sale that is over leave for a bundle; `stampede archive` waits for " \
+                    "it, too", \
+            .options = { NUMBER_OF("sale") } }, \
+        { .name = "archive due", \
+            .method = "POST", \
+            .path = "/admin/v1/archive", \
+            .help = "let sales leave that ended so long ago, 64 looked at; again with --after", \
+            .options = { { "--after-days", "after_days", OPTION_NUMBER, true, "since their end" }, \
+                { "--after", "after", OPTION_NUMBER, false, "only sales with a higher number" } } }, \
     { \
         .name = "customer erase", .method = "POST", .path = "/admin/v1/customers/erase", \
         .help = "erase the name of a customer, and addresses and notes of all their orders", \

@@ -28,12 +28,14 @@ struct entry {
     uint64_t least, most;
     const char *standard;
     bool reload; /* SIGHUP applies a new value; all others wait for the next start */
+    bool or_off; /* "off" is another word for 0 */
     bool agreed; /* on many machines: the same in each process, or they answer and count differently */
 };
 
 /* A row may end with one of these. */
 #define RELOADED .reload = true
 #define AGREED .agreed = true
+#define OR_OFF .or_off = true
 #define ENTRY(in, name, kind_, field, ...) \
     { \
         .section = in, .key = name, .kind = kind_, .offset = offsetof(struct config, field), __VA_ARGS__ \
@@ -175,7 +177,8 @@ static const struct entry entries[] = {
     FLAG("waitlist", "enabled", waitlist_enabled, "yes", AGREED),
     NUMBER("waitlist", "window_ms", waitlist_window_ms, 1000, 86400000, "300000"),
     NUMBER("waitlist", "max_per_item", waitlist_max_per_item, 1, 10000000, "100000", AGREED),
-    NUMBER("archive", "after_days", archive_after_days, 0, 36500, "30"),
+    NUMBER("archive", "after_days", archive_after_days, 0, 36500, "0", OR_OFF),
+    TEXT("archive", "folder", archive_folder, ""),
     NUMBER("privacy", "keep_days", privacy_keep_days, 0, 36500, "0"),
     NUMBER("reconcile", "interval_ms", reconcile_interval_ms, 0, 86400000, "60000"),
     NUMBER("switches", "pow_boost", switch_pow_boost, 0, POW_BOOST_MAX, "0"),
@@ -254,7 +257,7 @@ static bool entry_at(size_t at, struct entry *entry)
             const char *standard = settings[at].standard;
             *entry = (struct entry){ provider_table[p]->name, settings[at].name, KIND_TEXT,
                 offsetof(struct config, provider_values) + (p * PROVIDER_SETTINGS_MAX + at) * CONFIG_TEXT,
-                CONFIG_TEXT, 0, 0, standard == NULL ? "" : standard, false, false };
+                CONFIG_TEXT, 0, 0, standard == NULL ? "" : standard, false, false, false };
             return true;
         }
         at -= count;
@@ -287,8 +290,9 @@ static const char *entry_store(struct config *config, const struct entry *entry,
         *(bool *)field = value[0] == 'y';
         return NULL;
     case KIND_NUMBER:
-        if (span_to_u64(span_from_string(value), &number) != STATUS_OK)
-            return "must be a whole number";
+        if (!(entry->or_off && strcmp(value, "off") == 0)
+            && span_to_u64(span_from_string(value), &number) != STATUS_OK)
+            return entry->or_off ? "must be a whole number or off" : "must be a whole number";
         if (number < entry->least || number > entry->most)
             return "is out of bounds";
         memcpy(field, &number, sizeof number);

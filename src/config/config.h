@@ -149,7 +149,8 @@ struct config {
     uint64_t waitlist_window_ms;    /* to pay an offer */
     uint64_t waitlist_max_per_item; /* the most users on the waitlist of one item */
     /* [reconcile] */
-    uint64_t archive_after_days; /* a sale may be archived so long after its end */
+    uint64_t archive_after_days; /* a sale is archived by itself so long after its end; 0: never */
+    char archive_folder[CONFIG_TEXT]; /* of bundles; empty: archive in the data folder, on one machine */
     uint64_t privacy_keep_days; /* then names and addresses of customers are erased; 0: never by itself */
     uint64_t reconcile_interval_ms; /* while a sale is open; 0: never by itself */
     /* [switches]: how they stand at start (funnel/switches.h) */

@@ -64,6 +64,7 @@ struct board {
     uint32_t sale_count;             /* of rooms; 0: there are none */
     struct board_room *rooms;
     _Atomic uint64_t places_durable; /* rows of the table of places that may be told */
+    _Atomic uint64_t places_freed;   /* of these, the first so many are free again */
     uint64_t filter_mask;            /* bits − 1 */
     _Atomic uint64_t *filter;
     struct hash_key filter_key;

@@ -124,7 +124,8 @@ struct cluster_store_ops {
         struct order_store *, uint32_t from, struct part_state *, uint32_t max, uint32_t *count);
     /* It is needed. If its sale has no partitions yet, all of them are made at one moment, one for each of
      * its shards (struct sale), and workers will open them; later edits of the sale make no further ones. A
-     * sale that the database does not have gets this partition only. STATUS_BAD_INPUT: partition 0. */
+     * sale that the database does not have gets this partition only, and one that was archived none.
+     * STATUS_BAD_INPUT: partition 0. */
     enum status (*part_want)(struct order_store *, uint32_t part);
     /* The partition is opened anew: its epoch becomes from + 1. STATUS_CONFLICT: it is not `from` (any more).
      * STATUS_BAD_INPUT: partition 0 of one machine, or no epoch is left. STATUS_NOT_FOUND: its sale has fewer

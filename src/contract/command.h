@@ -188,7 +188,7 @@ struct command_reclaim {
 /* Rows `from` … `from` + `rows` − 1 of a table are looked at. What belongs to the sale is forgotten, with its
  * keys. Sold and written-off units leave the counts of their item together with their ticket. One ticket
  * that is held refuses the whole command. */
-enum archive_table { ARCHIVE_TICKETS, ARCHIVE_BUYERS, ARCHIVE_TABLES };
+enum archive_table { ARCHIVE_TICKETS, ARCHIVE_BUYERS, ARCHIVE_PLACES, ARCHIVE_TABLES };
 struct command_archive {
     sale_id sale; /* its end_ms has passed */
     uint32_t from, rows;

@@ -173,6 +173,8 @@ static void request_handle(
 static void rooms_show(struct embedded *embedded)
 {
     atomic_store_explicit(&embedded->board.places_durable, embedded->places_sealed, memory_order_release);
+    atomic_store_explicit(
+        &embedded->board.places_freed, embedded->engine.places.begin, memory_order_relaxed);
     for (uint32_t i = 0; i < embedded->room_sealed_count; i++)
         board_publish_room(&embedded->board, &embedded->room_sealed[i]);
     embedded->room_sealed_count = 0;

@@ -22,6 +22,7 @@ static void board_fill(struct embedded *embedded)
         board_publish_room(&embedded->board, &room);
     }
     atomic_store(&embedded->board.places_durable, embedded->engine.places.count);
+    atomic_store(&embedded->board.places_freed, embedded->engine.places.begin);
     const struct tickets *tickets = &embedded->engine.tickets;
     for (uint64_t i = 0; i < tickets->rows_end; i++)
         if (tickets->rows[i].used)

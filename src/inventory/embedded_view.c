@@ -47,12 +47,9 @@ static bool view_arrival_find(
     const struct inventory *inventory, sale_id sale, user_id user, uint32_t *number)
 {
     const struct embedded *embedded = view_of(inventory);
-    const uint64_t durable = rows_durable(embedded);
-    const uint64_t row = places_find(&embedded->engine.places, sale, user);
-    if (row >= durable)
-        return false;
-    *number = embedded->engine.places.rows[row].number;
-    return true;
+    struct board_room_update room;
+    return board_read_room(&embedded->board, sale, &room)
+        && places_look(&embedded->engine.places, sale, user, number) && *number < room.arrived;
 }
 
 /* A cursor is a row of the table, in which the arrivals of all sales stand in the order of the log. Those of
@@ -69,7 +66,7 @@ static uint32_t view_arrivals(const struct inventory *inventory, sale_id sale, u
     if (*cursor < first)
         *cursor = first;
     for (; *cursor < durable && count < max && (*budget) > 0; ++*cursor, --*budget) {
-        const struct place_row *row = &embedded->engine.places.rows[*cursor];
+        const struct place_row *row = places_at(&embedded->engine.places, *cursor);
         if (row->sale == sale)
             arrivals[count++] = (struct arrival){ .user = row->user, .number = row->number };
     }

@@ -322,12 +322,14 @@ uint64_t engine_digest(const struct engine *engine)
         { engine->buyers.rows, engine->buyers.rows_end * sizeof *engine->buyers.rows },
         { engine->buyers.cool_until_s, engine->buyers.rows_end * sizeof *engine->buyers.cool_until_s },
         { &engine->buyers.free_head, sizeof engine->buyers.free_head },
-        { engine->places.rows, engine->places.count * sizeof *engine->places.rows },
         { &engine->keys.count, sizeof engine->keys.count },
         { engine->keys.rows, engine_keys_kept(engine->keys.count) * sizeof *engine->keys.rows },
         { &engine->transfers, sizeof engine->transfers },
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         digest = hash_siphash_pair(key, digest, hash_siphash(key, parts[i].data, parts[i].bytes));
+    for (uint64_t i = engine->places.begin; i < engine->places.count; i++) /* wherever the ring begins */
+        digest = hash_siphash_pair(key, digest,
+            hash_siphash(key, places_at(&engine->places, i), sizeof(struct place_row)));
     return digest;
 }

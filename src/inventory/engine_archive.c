@@ -4,7 +4,8 @@
  * All that its tickets could be asked about is in its bundle (docs/archive.md). A ticket goes with its
  * key, and with its units: these leave `sold` or `written_off` and `given` of the item at once, so that the
  * counts add up after every command. The counter of its user goes down as well, and goes when it is 0. What
- * is left of the counters afterwards (users who gave everything back, eligible users) is the second table.
+ * is left of the counters afterwards (users who gave everything back, eligible users) is the second table;
+ * places in the waiting room are the third.
  *
  * Like RECLAIM a command looks at a bounded number of rows and is logged. The sale and its items stay. */
 #include "inventory/engine_apply.h"
@@ -91,6 +92,37 @@ static void rows_forget(struct engine *engine, const struct command_archive *ask
     }
 }
 
+/* Places go from the last to the first, so that the numbers of those that are left have no gap. `from` counts
+ * rows from the beginning of the table, and those below it are still to be looked at; 0: all. */
+static void places_archive(struct engine *engine, const struct command_archive *asked,
+    bool may_change, struct outcome *outcome)
+{
+    struct places *places = &engine->places;
+    struct engine_sale *sale = &engine->sales[asked->sale];
+    const uint64_t used = places->count - places->begin;
+    const uint64_t top = asked->from == 0 || asked->from > used ? used : asked->from;
+    const uint64_t low = top > asked->rows ? top - asked->rows : 0;
+    uint32_t found = 0;
+    for (uint64_t i = low; i < top; i++)
+        found += places_at(places, places->begin + i)->sale == asked->sale;
+    if (found > 0 && !engine_may(may_change, outcome))
+        return;
+    outcome->number = (uint32_t)low;
+    outcome->answer = ANSWER_UNCHANGED;
+    if (found == 0)
+        return;
+    for (uint64_t i = top; i-- > low;)
+        if (places_at(places, places->begin + i)->sale == asked->sale)
+            places_forget(places, places->begin + i);
+    sale->arrived -= found;
+    sale->drawn = sale->drawn < sale->arrived ? sale->drawn : sale->arrived;
+    sale->head = sale->head < sale->arrived ? sale->head : sale->arrived;
+    const uint64_t trimmed = places_trim(places);
+    outcome->number = low > trimmed ? (uint32_t)(low - trimmed) : 0;
+    outcome->applied = (int32_t)found;
+    engine_done(outcome);
+}
+
 ENGINE_APPLY(engine_apply_archive)
 {
     const struct command_archive *asked = &command->archive;
@@ -100,6 +132,10 @@ ENGINE_APPLY(engine_apply_archive)
     if (asked->rows == 0 || asked->rows > RECLAIM_ROWS_MAX || asked->table >= ARCHIVE_TABLES
         || command->time_ms < sale->end_ms) {
         engine_conflict(outcome, CONFLICT_BAD_WINDOW);
+        return;
+    }
+    if (asked->table == ARCHIVE_PLACES) {
+        places_archive(engine, asked, may_change, outcome);
         return;
     }
     const uint64_t rows_end =

@@ -30,7 +30,7 @@ ENGINE_APPLY(engine_apply_arrive)
     const uint64_t row = places_find(&engine->places, asked->sale, asked->user);
     if (row != UINT64_MAX) {
         outcome->answer = ANSWER_UNCHANGED;
-        outcome->number = engine->places.rows[row].number;
+        outcome->number = places_at(&engine->places, row)->number;
         return;
     }
     if (sale->ended || command->time_ms >= sale->end_ms) {
@@ -90,8 +90,10 @@ const char *engine_check_places(const struct engine *engine)
         return "no memory to check";
     uint32_t *next = arena_take(&arena, sales_max, sizeof *next);
     bool good = true;
-    for (uint64_t i = 0; i < engine->places.count && good; i++) {
-        const struct place_row *row = &engine->places.rows[i];
+    for (uint64_t i = engine->places.begin; i < engine->places.count && good; i++) {
+        const struct place_row *row = places_at(&engine->places, i);
+        if (row->sale == 0)
+            continue;
         good = row->sale < sales_max && row->number == next[row->sale]++
             && places_find(&engine->places, row->sale, row->user) == i;
     }

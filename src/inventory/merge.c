@@ -125,13 +125,15 @@ static enum status buyers_add_all(struct merge *merge, const struct buyers *from
 static enum status places_add_all(struct merge *merge, const struct places *from)
 {
     struct places *to = &merge->to->places;
-    for (uint64_t i = 0; i < from->count; i++) {
+    for (uint64_t i = from->begin; i < from->count; i++) {
+        const struct place_row *row = places_at(from, i);
+        if (row->sale == 0)
+            continue;
         if (places_full(to))
             return STATUS_FULL;
-        if (places_find(to, from->rows[i].sale, from->rows[i].user) != UINT64_MAX)
-            return conflict(
-                merge, "somebody has two places in the waiting room of sale", from->rows[i].sale);
-        places_add(to, from->rows[i].sale, from->rows[i].user, from->rows[i].number);
+        if (places_find(to, row->sale, row->user) != UINT64_MAX)
+            return conflict(merge, "somebody has two places in the waiting room of sale", row->sale);
+        places_add(to, row->sale, row->user, row->number);
     }
     return STATUS_OK;
 }

@@ -107,7 +107,7 @@ static void put_header(struct snapshot_stream *stream, const struct engine *engi
     memcpy(header + 48, position->hash, sizeof position->hash);
     bytes_put_u64(header + 80, engine->tickets.rows_end);
     bytes_put_u64(header + 88, engine->buyers.rows_end);
-    bytes_put_u64(header + 96, engine->places.count);
+    bytes_put_u64(header + 96, engine->places.count - engine->places.begin);
     bytes_put_u64(header + 104, engine->keys.count);
     bytes_put_u64(header + 112, engine->tickets.last);
     bytes_put_u64(header + 120, engine->tickets.free_head);
@@ -152,8 +152,8 @@ static void put_state(struct snapshot_stream *stream, const struct engine *engin
     for (sale_id id = 1; id < engine->config.sales_max; id++)
         if (room_is_used(&engine->sales[id]))
             put_room(stream, id, &engine->sales[id]);
-    for (uint64_t i = 0; i < engine->places.count; i++)
-        snapshot_stream_put(stream, &engine->places.rows[i], sizeof engine->places.rows[i]);
+    for (uint64_t i = engine->places.begin; i < engine->places.count; i++)
+        snapshot_stream_put(stream, places_at(&engine->places, i), sizeof(struct place_row));
     for (uint64_t i = 0; i < engine_keys_kept(engine->keys.count); i++)
         snapshot_stream_put(stream, &engine->keys.rows[i], sizeof engine->keys.rows[i]);
 }
@@ -320,7 +320,11 @@ static enum status take_places(struct snapshot_stream *stream, struct engine *en
         struct place_row row;
         if (!snapshot_stream_take(stream, &row, sizeof row))
             return stream->status;
-        if (row.sale >= engine->config.sales_max
+        if (row.sale == 0 && row.user == 0 && row.number == 0) {
+            places_add_free(&engine->places);
+            continue;
+        }
+        if (row.sale == 0 || row.sale >= engine->config.sales_max
             || places_find(&engine->places, row.sale, row.user) != UINT64_MAX)
             return STATUS_CORRUPT;
         places_add(&engine->places, row.sale, row.user, row.number);

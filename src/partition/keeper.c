@@ -21,6 +21,7 @@ GAUGE(parts_lag, "stampede_partition_lag",
 
 struct kept_part {
     uint32_t part;
+    bool listed, gone; /* in the last list; it was there, and its sale was archived */
     struct part_lease lease;
     struct owned owned;
 };
@@ -54,8 +55,11 @@ static uint64_t now_read(void)
 static void part_add(struct keeper *keeper, uint32_t part)
 {
     const struct keeper_config *config = &keeper->config;
-    struct kept_part *kept = &keeper->parts[keeper->count++];
-    kept->part = part;
+    struct kept_part *kept = keeper->parts;
+    while (kept < keeper->parts + keeper->count && !kept->gone)
+        kept++;
+    keeper->count += kept == keeper->parts + keeper->count;
+    *kept = (struct kept_part){ .part = part, .listed = true };
     part_lease_init(&kept->lease, part);
     owned_init(&kept->owned,
         &(struct opener_config){ .part = part,
@@ -77,9 +81,32 @@ static void part_add(struct keeper *keeper, uint32_t part)
 static struct kept_part *part_find(struct keeper *keeper, uint32_t part)
 {
     for (uint32_t i = 0; i < keeper->count; i++)
-        if (keeper->parts[i].part == part)
+        if (keeper->parts[i].part == part && !keeper->parts[i].gone)
             return &keeper->parts[i];
     return NULL;
+}
+
+static bool has_room(const struct keeper *keeper)
+{
+    for (uint32_t i = 0; i < keeper->count; i++)
+        if (keeper->parts[i].gone)
+            return true;
+    return keeper->count < keeper->config.parts_max;
+}
+
+/* What is not listed any more has left with its sale (docs/archive.md): nothing is written for it. */
+static void parts_gone(struct keeper *keeper)
+{
+    for (uint32_t i = 0; i < keeper->count; i++) {
+        struct kept_part *kept = &keeper->parts[i];
+        if (kept->listed || kept->gone)
+            continue;
+        log_info("partition", "gone, its sale was archived part=%u", kept->part);
+        kept->gone = true;
+        owned_let_go(&kept->owned);
+        if (kept->lease.token != 0)
+            part_lease_give(&kept->lease, &keeper->asker);
+    }
 }
 
 static void parts_list(struct keeper *keeper, uint64_t now_ms)
@@ -94,20 +121,25 @@ static void parts_list(struct keeper *keeper, uint64_t now_ms)
     keeper->is_list_away = status != STATUS_OK;
     if (status != STATUS_OK)
         return;
+    for (uint32_t i = 0; i < keeper->count; i++)
+        keeper->parts[i].listed = false;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t part = keeper->listed[i].part;
         struct kept_part *known = part_find(keeper, part);
         if (known != NULL) {
+            known->listed = true;
             owned_epoch(&known->owned, keeper->listed[i].epoch, now_ms);
             owned_listed(&known->owned, &keeper->listed[i]);
             continue;
         }
-        if (keeper->count == max) {
+        if (!has_room(keeper)) {
             log_error("partition", "no room for another partition part=%u parts_max=%u", part, max);
-            return;
+            break;
         }
         part_add(keeper, part);
     }
+    if (count < max) /* the list is whole */
+        parts_gone(keeper);
 }
 
 /* ---- whose they are ---- */
@@ -149,7 +181,7 @@ static void leases_ask(struct keeper *keeper)
     for (uint32_t i = 0; i < keeper->count; i++) {
         struct kept_part *kept = &keeper->parts[(start + i) % keeper->count];
         const uint64_t now_ms = now_read();
-        if (kept->owned.phase == OWNED_RESTING
+        if (kept->gone || kept->owned.phase == OWNED_RESTING
             || (kept->lease.token == 0 && (keeper->takes_left == 0 || broker_is_wrong(keeper))))
             continue; /* it needs none; after the next list */
         if (now_ms >= kept->lease.due_ms)
@@ -171,6 +203,8 @@ static bool broker_is_taken(const struct keeper *keeper)
 
 static void part_turn(struct keeper *keeper, struct kept_part *kept, bool *has_opened)
 {
+    if (kept->gone)
+        return;
     if (kept->owned.phase == OWNED_RESTING)
         owned_rest_look(&kept->owned, now_read());
     if (kept->owned.phase == OWNED_CLOSED && kept->lease.token != 0 && broker_is_wrong(keeper))

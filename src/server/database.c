@@ -157,7 +157,7 @@ int verify_command_main(int argc, char **argv)
 {
     struct bundle_made made;
     if (argc == 2 && bundle_is(argv[1])) {
-        const enum status status = bundle_verify(argv[1], stdout, &made);
+        const enum status status = bundle_verify(argv[1], NULL, stdout, &made);
         return status == STATUS_OK ? 0 : status == STATUS_REFUSED ? 1 : 2;
     }
     return verify_main(argc, argv, database_verify_open);

@@ -2,6 +2,7 @@
 /* server/main.c: which command was asked for. */
 #include "backup/backup.h"
 #include "cli/admin_command.h"
+#include "cli/archive_command.h"
 #include "cli/draw_command.h"
 #include "cli/export_command.h"
 #include "cli/key_command.h"
@@ -9,7 +10,6 @@
 #include "cli/reconcile_command.h"
 #include "media/picture_command.h"
 #include "rehearse/rehearse.h"
-#include "server/archive_command.h"
 #include "server/database.h"
 #include "server/demo.h"
 #include "server/follow_command.h"

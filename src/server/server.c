@@ -163,6 +163,7 @@ static bool worker_make(struct server *server)
         .store = server->storage.store,
         .queue = server->storage.queue,
         .folder = server->storage.folder.root,
+        .data_id = server->storage.folder.data_id,
         .high_water = server->storage.queue == NULL ? NULL : &server->storage.high_water,
         .edges = server->edge_count,
         .view_readers = shares.view_readers,

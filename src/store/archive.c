@@ -2,12 +2,15 @@
 /* store/archive.c: sales that were archived, and what leaves the tables with them (contract/archive.h).
  * Rows go in small parts, each in a transaction of its own: an order goes together with its payments,
  * refunds and all else that hangs on it, so that money and accounting add up after each part. */
-#include "contract/archive.h"
+#include "store/archive.h"
+#include "contract/cluster_store.h"
+#include "contract/ticket_number.h"
 #include "store/parts.h"
 
 #include <stdio.h>
 
-enum { ORDERS_PER_PART = 32, ROWS_PER_PART = 256 };
+enum { ORDERS_PER_PART = 32, ROWS_PER_PART = 256, ENTRIES_PER_PART = 16 };
+#define PARTS_OF(sale) VALUES(U64(part_of_sale(sale, 0)), U64(part_of_sale(sale, SHARDS_MAX - 1)))
 
 const char store_archive_tables[] =
     "CREATE TABLE archives("
@@ -15,6 +18,11 @@ const char store_archive_tables[] =
     "  step INTEGER NOT NULL,"
     "  orders INTEGER NOT NULL, bytes INTEGER NOT NULL,"
     "  made_ms INTEGER NOT NULL, hash BLOB NOT NULL"
+    ") STRICT;"
+    "CREATE TABLE archive_wishes("
+    "  sale INTEGER PRIMARY KEY CHECK(sale BETWEEN 1 AND 16383),"
+    "  asked INTEGER NOT NULL CHECK(asked IN (0, 1)), tries INTEGER NOT NULL,"
+    "  due_ms INTEGER NOT NULL, why TEXT NOT NULL"
     ") STRICT;";
 
 enum status store_archive_skip(struct store_batch *batch, const struct queue_record *record)
@@ -49,13 +57,40 @@ static enum status archive_list(struct order_store *handle, sale_id from, struct
         VALUES(U64(from), U64(max)), &archive_columns, PAGE(archives, max, count));
 }
 
+static enum status archive_unfinished(struct order_store *handle, struct archive *archive)
+{
+    return sql_one(store_of(handle),
+        "SELECT sale, step, orders, bytes, made_ms, hash FROM archives WHERE step < ?1"
+        " ORDER BY sale LIMIT 1",
+        VALUES(U64(ARCHIVE_DONE)), &archive_columns, archive);
+}
+
+enum status store_item_left(struct store *store, item_id item, bool *left)
+{
+    return sql_found(store,
+        "SELECT 1 FROM items JOIN archives ON archives.sale = items.sale WHERE items.id = ?1",
+        VALUES(U64(item)), left);
+}
+
 static enum status archive_holds(struct order_store *handle, item_id item, bool *holds)
 {
     if (item == 0)
         return sql_found(store_of(handle), "SELECT 1 FROM archives LIMIT 1", NO_VALUES, holds);
-    return sql_found(store_of(handle),
-        "SELECT 1 FROM items JOIN archives ON archives.sale = items.sale WHERE items.id = ?1",
-        VALUES(U64(item)), holds);
+    return store_item_left(store_of(handle), item, holds);
+}
+
+/* Many machines: where its logs end. Sales that came with a shop from one machine share one log. */
+static enum status log_look(struct store *store, sale_id sale, struct archive_look *look)
+{
+    bool shared = false;
+    const enum status status = sql_found(
+        store, "SELECT 1 FROM parts WHERE part = 0 AND sales >= ?1", VALUES(U64(sale)), &shared);
+    if (shared && look->why[0] == 0)
+        snprintf(look->why, sizeof look->why, "its log is shared with other sales that were moved here");
+    return status != STATUS_OK
+        ? status
+        : sql_number(store, "SELECT coalesce(sum(seq), 0) FROM parts WHERE part BETWEEN ?1 AND ?2",
+            PARTS_OF(sale), &look->positions);
 }
 
 static enum status archive_look(struct order_store *handle, sale_id sale, struct archive_look *look)
@@ -112,7 +147,10 @@ static enum status archive_look(struct order_store *handle, sale_id sale, struct
             snprintf(look->why, sizeof look->why, "%s", open[i].what);
     }
     uint64_t numbers[2] = { 0 };
-    const enum status status = sql_numbers(store,
+    enum status status = log_look(store, sale, look);
+    if (status != STATUS_OK)
+        return status;
+    status = sql_numbers(store,
         "SELECT count(*), coalesce(sum(orders.version), 0) FROM orders JOIN items ON items.id = "
         "orders.item"
         " WHERE items.sale = ?1",
@@ -122,17 +160,38 @@ static enum status archive_look(struct order_store *handle, sale_id sale, struct
     return status;
 }
 
-static enum status archive_begin(struct order_store *handle, const struct archive *archive)
+/* The bundle has what is in the database now. The sale's row is locked: one process at a time. */
+static enum status begin_check(struct order_store *handle, sale_id sale,
+    const struct archive_look *made, struct archive_look *now)
 {
     struct store *store = store_of(handle);
     bool there = false;
+    enum status status = sql_do_one(
+        store, "UPDATE sales SET archived = 1 WHERE id = ?1", VALUES(U64(sale)), STATUS_NOT_FOUND);
+    if (status == STATUS_OK)
+        status = sql_found(store, "SELECT 1 FROM archives WHERE sale = ?1", VALUES(U64(sale)), &there);
+    if (status == STATUS_OK && there)
+        status = STATUS_CONFLICT;
+    if (status == STATUS_OK)
+        status = archive_look(handle, sale, now);
+    if (status != STATUS_OK)
+        return status;
+    if (now->why[0] == 0
+        && (now->orders != made->orders || now->versions != made->versions
+            || now->positions != made->positions))
+        snprintf(now->why, sizeof now->why, "orders have changed since the bundle was made");
+    return now->why[0] == 0 ? STATUS_OK : STATUS_REFUSED;
+}
+
+static enum status archive_begin(struct order_store *handle, const struct archive *archive,
+    const struct archive_look *made, struct archive_look *now)
+{
+    struct store *store = store_of(handle);
+    *now = (struct archive_look){ 0 };
     enum status status = store_begin(store);
     if (status != STATUS_OK)
         return status;
-    status =
-        sql_found(store, "SELECT 1 FROM archives WHERE sale = ?1", VALUES(U64(archive->sale)), &there);
-    if (status == STATUS_OK && there)
-        status = STATUS_CONFLICT;
+    status = begin_check(handle, archive->sale, made, now);
     if (status == STATUS_OK)
         status = sql_do(store,
             "INSERT INTO archives(sale, step, orders, bytes, made_ms, hash)"
@@ -141,7 +200,7 @@ static enum status archive_begin(struct order_store *handle, const struct archiv
                 U64(archive->made_ms), BLOB(archive->hash, sizeof archive->hash)));
     if (status == STATUS_OK)
         status =
-            sql_do(store, "UPDATE sales SET archived = 1 WHERE id = ?1", VALUES(U64(archive->sale)));
+            sql_do(store, "DELETE FROM archive_wishes WHERE sale = ?1", VALUES(U64(archive->sale)));
     return store_end(store, status);
 }
 
@@ -177,7 +236,13 @@ static enum status order_remove(struct store *store, const struct leaving *order
         "DELETE FROM stock_events WHERE ticket = ?1",
         "DELETE FROM orders WHERE ticket = ?1",
     };
-    enum status status = STATUS_OK;
+    bool open = false;
+    enum status status = sql_found(store,
+        "SELECT 1 FROM payments JOIN refunds ON refunds.payment = payments.id"
+        " WHERE payments.ticket = ?1 AND refunds.state <> 2",
+        VALUES(U64(order->ticket)), &open);
+    if (status == STATUS_OK && open) /* asked for by another process while the sale was being marked */
+        return STATUS_BUSY;
     for (size_t i = 0; i < sizeof of_ticket / sizeof *of_ticket && status == STATUS_OK; i++)
         status = sql_do(store, of_ticket[i], VALUES(U64(order->ticket)));
     if (status == STATUS_OK)
@@ -242,6 +307,42 @@ static enum status others_remove(struct store *store, sale_id sale, uint32_t *re
     return status;
 }
 
+/* Many machines: no order is left, so nobody needs the partitions: they go at one moment, then their logs. */
+static enum status partitions_remove(struct store *store, sale_id sale, uint32_t *removed)
+{
+    enum status status =
+        sql_do(store, "DELETE FROM parts WHERE part BETWEEN ?1 AND ?2", PARTS_OF(sale));
+    *removed += status == STATUS_OK ? sql_matched(store) : 0;
+    for (uint32_t shard = 0; *removed > 0 && shard < SHARDS_MAX && status == STATUS_OK; shard++) {
+        char name[LEASE_NAME_MAX];
+        snprintf(name, sizeof name, LEASE_PART, part_of_sale(sale, shard));
+        status = sql_do(store, "DELETE FROM leases WHERE name = ?1", VALUES(TEXT(name)));
+    }
+    return status;
+}
+
+struct entry_key {
+    uint64_t part, first_seq;
+};
+static const struct sql_columns entry_columns =
+    COLUMNS(entry_key, FIELD(entry_key, part), FIELD(entry_key, first_seq));
+
+static enum status entries_remove(struct store *store, sale_id sale, uint32_t *removed)
+{
+    struct entry_key keys[ENTRIES_PER_PART];
+    uint32_t count = 0;
+    enum status status = sql_rows(store,
+        "SELECT part, first_seq FROM journal_entries WHERE part BETWEEN ?1 AND ?2"
+        " ORDER BY part, first_seq LIMIT ?3",
+        VALUES(U64(part_of_sale(sale, 0)), U64(part_of_sale(sale, SHARDS_MAX - 1)), U64(ENTRIES_PER_PART)),
+        &entry_columns, PAGE(keys, ENTRIES_PER_PART, &count));
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+        status = sql_do(store, "DELETE FROM journal_entries WHERE part = ?1 AND first_seq = ?2",
+            VALUES(U64(keys[i].part), U64(keys[i].first_seq)));
+    *removed += count;
+    return status;
+}
+
 static enum status archive_remove(struct order_store *handle, sale_id sale, bool *more)
 {
     struct store *store = store_of(handle);
@@ -253,126 +354,26 @@ static enum status archive_remove(struct order_store *handle, sale_id sale, bool
     status = orders_remove(store, sale, &removed);
     if (status == STATUS_OK && removed == 0)
         status = others_remove(store, sale, &removed);
+    if (status == STATUS_OK && removed == 0)
+        status = partitions_remove(store, sale, &removed);
+    if (status == STATUS_OK && removed == 0)
+        status = entries_remove(store, sale, &removed);
     *more = removed > 0;
-    return store_end(store, status);
-}
-
-/* ---- personal data ---- */
-
-static enum status archive_erase(struct order_store *handle, user_id user, uint64_t *rows)
-{
-    struct store *store = store_of(handle);
-    enum status status = store_begin(store);
-    *rows = 0;
-    if (status != STATUS_OK)
-        return status;
-    /* There is no index of orders by user; items tell where to look (docs/store.md). */
-    status = sql_do(store,
-        "DELETE FROM order_details WHERE ticket IN (SELECT orders.ticket FROM items JOIN orders ON"
-        " orders.item = items.id AND orders.user_id = ?1)",
-        VALUES(U64(user)));
-    *rows += status == STATUS_OK ? sql_matched(store) : 0;
-    if (status == STATUS_OK) /* their addresses */
-        status = sql_do(store,
-            "DELETE FROM mails WHERE ticket IN (SELECT orders.ticket FROM items JOIN orders ON"
-            " orders.item = items.id AND orders.user_id = ?1)",
-            VALUES(U64(user)));
-    *rows += status == STATUS_OK ? sql_matched(store) : 0;
-    if (status == STATUS_OK)
-        status = sql_do(store, "DELETE FROM customers WHERE user_id = ?1", VALUES(U64(user)));
-    *rows += status == STATUS_OK ? sql_matched(store) : 0;
-    return store_end(store, status);
-}
-
-struct looked_at {
-    uint64_t id, time_ms;
-    uint32_t state;
-};
-static const struct sql_columns looked_at_columns =
-    COLUMNS(looked_at, FIELD(looked_at, id), FIELD(looked_at, time_ms), FIELD(looked_at, state));
-
-static enum status details_erase(
-    struct store *store, uint64_t before_ms, struct erase_cursor *cursor, uint64_t *rows)
-{
-    struct looked_at orders[ROWS_PER_PART];
-    uint32_t count = 0;
-    enum status status = sql_rows(store,
-        "SELECT order_details.ticket, orders.created_ms, orders.state FROM order_details JOIN "
-        "orders"
-        " ON orders.ticket = order_details.ticket WHERE order_details.ticket > ?1"
-        " ORDER BY order_details.ticket LIMIT ?2",
-        VALUES(U64(cursor->ticket), U64(ROWS_PER_PART)), &looked_at_columns,
-        PAGE(orders, ROWS_PER_PART, &count));
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        cursor->ticket = orders[i].id;
-        if (orders[i].time_ms >= before_ms || orders[i].state == ORDER_PENDING)
-            continue;
-        status =
-            sql_do(store, "DELETE FROM order_details WHERE ticket = ?1", VALUES(U64(orders[i].id)));
-        ++*rows;
-    }
-    cursor->details_done = count < ROWS_PER_PART;
-    return status;
-}
-
-/* Orders of a user are found by lists of buyers; of a sale that is on, by looking (docs/store.md). */
-static enum status user_has_orders(struct store *store, uint64_t user, bool *has)
-{
-    const enum status status = sql_found(
-        store, "SELECT 1 FROM buyer_items WHERE user_id = ?1 LIMIT 1", VALUES(U64(user)), has);
-    if (status != STATUS_OK || *has)
-        return status;
-    return sql_found(store,
-        "SELECT 1 FROM items JOIN orders ON orders.item = items.id AND orders.user_id = ?1"
-        " WHERE items.buyers_listed = 0 LIMIT 1",
-        VALUES(U64(user)), has);
-}
-
-static enum status names_erase(
-    struct store *store, uint64_t before_ms, struct erase_cursor *cursor, uint64_t *rows)
-{
-    struct looked_at users[ORDERS_PER_PART];
-    uint32_t count = 0;
-    enum status status = sql_rows(store,
-        "SELECT user_id, first_ms, 0 FROM customers WHERE user_id > ?1 ORDER BY user_id LIMIT ?2",
-        VALUES(U64(cursor->user_begun ? cursor->user : (uint64_t)INT64_MIN), U64(ORDERS_PER_PART)),
-        &looked_at_columns, PAGE(users, ORDERS_PER_PART, &count));
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        bool has = false;
-        cursor->user = users[i].id;
-        cursor->user_begun = true;
-        if (users[i].time_ms >= before_ms)
-            continue;
-        status = user_has_orders(store, users[i].id, &has);
-        if (status != STATUS_OK || has)
-            continue;
-        status = sql_do(store, "DELETE FROM customers WHERE user_id = ?1", VALUES(U64(users[i].id)));
-        ++*rows;
-    }
-    cursor->ended = count < ORDERS_PER_PART;
-    return status;
-}
-
-static enum status archive_erase_older(
-    struct order_store *handle, uint64_t before_ms, struct erase_cursor *cursor, uint64_t *rows)
-{
-    struct store *store = store_of(handle);
-    *rows = 0;
-    enum status status = store_begin(store);
-    if (status != STATUS_OK)
-        return status;
-    status = cursor->details_done ? names_erase(store, before_ms, cursor, rows)
-                                  : details_erase(store, before_ms, cursor, rows);
     return store_end(store, status);
 }
 
 const struct archive_store_ops store_archive_ops = {
     .list = archive_list,
+    .unfinished = archive_unfinished,
     .holds = archive_holds,
     .look = archive_look,
     .begin = archive_begin,
     .remove = archive_remove,
     .step = archive_step,
-    .erase = archive_erase,
-    .erase_older = archive_erase_older,
+    .erase = store_archive_erase,
+    .erase_older = store_archive_erase_older,
+    .wish_get = store_wish_get,
+    .wish_put = store_wish_put,
+    .wishes_count = store_wishes_count,
+    .next = store_archive_next,
 };

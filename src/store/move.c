@@ -78,12 +78,17 @@ static enum status move_look(struct store *store, const struct order_move *move,
 {
     char currency[4] = "";
     struct order_money money = { 0 };
+    bool left = false;
     enum status status = store_order_by_ticket(&store->store, move->ticket, order);
     *answer = MOVE_UNKNOWN;
     if (status != STATUS_OK)
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     if (move->event == ORDER_EVENT_PAY)
         status = store_currency(store, order->item, currency);
+    if (move->event == ORDER_EVENT_REFUND) /* its row is still there, but the bundle has it as it was */
+        status = store_item_left(store, order->item, &left);
+    if (status == STATUS_OK && left)
+        return STATUS_OK;
     if (status == STATUS_OK)
         status = money_look(store, move, payer, &money);
     if (status == STATUS_OK)

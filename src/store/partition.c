@@ -95,9 +95,15 @@ enum status store_parts_make(struct store *store, uint32_t part)
 {
     const sale_id sale = part_sale(part);
     uint64_t shards = 0, made = 0;
+    bool archived = false;
     enum status status = shards_lock(store, sale, &shards);
     if (status == STATUS_NOT_FOUND)
         return part_insert(store, part, 1, STATUS_OK);
+    if (status == STATUS_OK)
+        status =
+            sql_found(store, "SELECT 1 FROM archives WHERE sale = ?1", VALUES(U64(sale)), &archived);
+    if (status == STATUS_OK && archived)
+        return STATUS_OK; /* its units were sold, and its log has left (contract/archive.h) */
     if (status == STATUS_OK)
         status = shards_made(store, sale, &made);
     if (status != STATUS_NOT_FOUND)

@@ -411,6 +411,7 @@ extern const char store_archive_tables[];
     "(SELECT items.id FROM items JOIN archives ON archives.sale = items.sale)"
 extern const struct archive_store_ops store_archive_ops;
 MUST_CHECK enum status store_archive_skip(struct store_batch *, const struct queue_record *);
+MUST_CHECK enum status store_item_left(struct store *, item_id, bool *left); /* for a bundle */
 /* buyers.c: who has orders of an item whose sale is over. */
 extern const char store_buyers_tables[];
 enum status store_buyers_list(struct order_store *, uint64_t over_ms, bool *more);

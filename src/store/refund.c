@@ -237,8 +237,11 @@ static enum status part_look(struct store *store, const struct part_refund *part
     uint64_t parts = 0;
     uint32_t count = 0;
     enum status status = store_order_by_ticket(&store->store, part->ticket, order);
+    bool archived = false;
     *answer = PART_UNKNOWN;
-    if (status != STATUS_OK)
+    if (status == STATUS_OK)
+        status = store_item_left(store, order->item, &archived);
+    if (status != STATUS_OK || archived)
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     status = store_payment_of_paid(&store->store, part->ticket, payer);
     const bool paid = status == STATUS_OK;

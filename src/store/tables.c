@@ -388,6 +388,11 @@ static const char *const step_17[] = {
     archives_17,
     NULL,
 };
+/* Sales that are asked to leave for a bundle, or could not (contract/archive.h). */
+static const char archive_wishes_18[] =
+    "CREATE TABLE archive_wishes(sale INTEGER PRIMARY KEY CHECK(sale BETWEEN 1 AND 16383),"
+    " asked INTEGER NOT NULL CHECK(asked IN (0, 1)), tries INTEGER NOT NULL,"
+    " due_ms INTEGER NOT NULL, why TEXT NOT NULL) STRICT";
 static const char *const step_18[] = {
     "ALTER TABLE items ADD COLUMN period_limit INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE items ADD COLUMN payer_limit INTEGER NOT NULL DEFAULT 0",
@@ -402,6 +407,7 @@ static const char *const step_18[] = {
     "CREATE INDEX limit_uses_of ON limit_uses(ticket)",
     "CREATE INDEX limit_uses_over ON limit_uses(until_ms)",
     "CREATE TABLE limit_scopes(scope INTEGER PRIMARY KEY) STRICT",
+    archive_wishes_18,
     NULL,
 };
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,

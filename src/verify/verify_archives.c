@@ -9,13 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum status verify_archives_read(struct verify *verify)
+static enum status archives_list(struct verify *verify)
 {
     const struct archive_store_ops *ops = verify->store->ops->archive;
-    verify->sale_archived = calloc(SALES_LIMIT, sizeof *verify->sale_archived);
-    verify->archives = calloc(SALES_LIMIT, sizeof *verify->archives);
-    if (verify->sale_archived == NULL || verify->archives == NULL)
-        return STATUS_FULL;
     if (ops == NULL)
         return STATUS_OK;
     const enum status status =
@@ -23,6 +19,26 @@ enum status verify_archives_read(struct verify *verify)
     for (uint32_t i = 0; status == STATUS_OK && i < verify->archive_count; i++)
         verify->sale_archived[verify->archives[i].sale] = verify->archives[i].sale != 0;
     return status;
+}
+
+enum status verify_archives_read(struct verify *verify)
+{
+    verify->sale_archived = calloc(SALES_LIMIT, sizeof *verify->sale_archived);
+    verify->archives = calloc(SALES_LIMIT, sizeof *verify->archives);
+    if (verify->sale_archived == NULL || verify->archives == NULL)
+        return STATUS_FULL;
+    return archives_list(verify);
+}
+
+bool verify_archives_again(struct verify *verify)
+{
+    enum { AGAIN_MAX = 64 };
+    const uint32_t before = verify->archive_count;
+    if (verify->store == NULL || verify->archives == NULL || verify->archives_read++ >= AGAIN_MAX)
+        return false;
+    if (archives_list(verify) != STATUS_OK)
+        return false;
+    return verify->archive_count != before;
 }
 
 void verify_archives_close(struct verify *verify)

@@ -18,15 +18,27 @@ struct walk {
     ticket_number expected;       /* and what the engine calls it */
 };
 
+/* Its order has left with its sale. Of a ticket that is forgotten nobody knows the sale: how many there must
+ * be is known (verify_gone_check). */
+static bool order_left(const struct walk *walk, const struct ticket_row *ticket, ticket_number n)
+{
+    const struct verify *verify = walk->verify;
+    if (verify->archive_count == 0 || n >= walk->log->marks_end || walk->log->marks[n] != 0)
+        return false;
+    if (walk->log->confirm != NULL)
+        return verify->sale_archived[part_sale(walk->log->state.part)];
+    return ticket == NULL || verify_item_archived(verify, ticket->item);
+}
+
 static void order_missing(struct walk *walk, ticket_number n)
 {
     struct verify *verify = walk->verify;
     if ((walk->log->marks[n] & MARK_SEEN) != 0)
         return;
     const struct ticket_row *ticket = tickets_get(&walk->log->engine->tickets, n);
-    if (verify->archive_count > 0 && walk->log->confirm == NULL && n < walk->log->marks_end
-        && walk->log->marks[n] == 0 && (ticket == NULL || verify_item_archived(verify, ticket->item))) {
-        verify->gone++; /* how many there must be is known: verify_gone_check */
+    if (order_left(walk, ticket, n)
+        || (walk->log->marks[n] == 0 && verify_archives_again(verify) && order_left(walk, ticket, n))) {
+        verify->gone++;
         return;
     }
     const uint64_t id = funnel_ticket_id(&verify->keys, verify_log_number(walk->log, n));
@@ -111,7 +123,7 @@ static void order_compare(struct walk *walk, const struct order *order, ticket_n
     const uint64_t id = funnel_order_id(&verify->keys, order->ticket);
     const char *wrong = order_row_wrong(walk, order, ticket);
     verify->orders++;
-    if (walk->log->confirm == NULL && verify_item_archived(verify, order->item)) {
+    if (verify_item_archived(verify, order->item)) {
         verify->gone++; /* it has not left yet */
         return;
     }

@@ -156,8 +156,9 @@ struct verify {
     /* Sales whose orders are in a bundle, or on their way there. */
     struct archive *archives;
     uint32_t archive_count;
-    bool *sale_archived; /* by sale */
-    uint64_t gone;       /* tickets without an order, and orders that have not left yet */
+    bool *sale_archived;    /* by sale */
+    uint32_t archives_read; /* how often */
+    uint64_t gone;          /* tickets without an order, and orders that have not left yet */
 
     user_id user; /* 0: nobody */
     struct verify_event *events;
@@ -239,6 +240,8 @@ void verify_store_compare(struct verify *verify); /* each engine stands where th
 /* verify_archives.c */
 MUST_CHECK enum status verify_archives_read(struct verify *verify);
 void verify_archives_close(struct verify *verify);
+/* A running server may have marked a sale since; true: it has. */
+bool verify_archives_again(struct verify *verify);
 bool verify_item_archived(const struct verify *verify, item_id item);
 void verify_gone_check(struct verify *verify); /* as many orders are gone as have left */
 

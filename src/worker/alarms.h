@@ -66,7 +66,9 @@
     X(CERTIFICATE_REFUSED, "certificate-refused") \
     /* no copy on a second machine is up to date, or it lags (docs/follow.md) */ \
     X(FOLLOWER_AWAY, "follower-away") \
-    X(FOLLOWER_LAG, "follower-lag")
+    X(FOLLOWER_LAG, "follower-lag") \
+    /* a sale can't be moved to a bundle (worker/archiving.h) */ \
+    X(ARCHIVE_FAILED, "archive-failed")
 
 enum alarm {
 #define ALARM(alarm, text) ALARM_##alarm,

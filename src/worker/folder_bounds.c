@@ -61,7 +61,9 @@ static void used_read(struct folder_bounds *bounds)
     struct store_sequence sequences[SEQUENCES_MAX];
     uint32_t count = 0;
     bounds->used[BOUND_TICKETS] = atomic_load_explicit(&board->tickets, memory_order_relaxed);
-    bounds->used[BOUND_PLACES] = atomic_load_explicit(&board->places_durable, memory_order_relaxed);
+    const uint64_t freed = atomic_load_explicit(&board->places_freed, memory_order_relaxed);
+    const uint64_t places = atomic_load_explicit(&board->places_durable, memory_order_relaxed);
+    bounds->used[BOUND_PLACES] = places > freed ? places - freed : 0;
     bounds->used[BOUND_BANS] = ban_list_count(bounds->config.bans);
     if (store->ops->restore->sequences(store, sequences, SEQUENCES_MAX, &count) != STATUS_OK)
         return; /* next time */

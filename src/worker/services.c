@@ -6,6 +6,7 @@
 #include "funnel/door.h"
 #include "worker/alarm_checks.h"
 #include "worker/anomaly_findings.h"
+#include "worker/archiving.h"
 #include "worker/ban_list.h"
 #include "worker/catalog_updates.h"
 #include "worker/job_group.h"
@@ -160,7 +161,7 @@ void worker_mails_look(struct worker *worker)
 
 void worker_archiving_look(struct worker *worker)
 {
-    task_wake(&worker->tasks[TASK_ARCHIVING]);
+    archiving_wake(worker->tasks[TASK_ARCHIVING].self);
 }
 
 void worker_report_look(struct worker *worker)

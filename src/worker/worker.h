@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct archiving;
 struct courier;
 struct customers;
 struct disk;
@@ -69,6 +70,7 @@ struct worker_config {
     struct order_store *store;
     struct ticket_queue *queue;    /* NULL: other processes write orders, see `health` */
     struct disk *folder;           /* the data folder, for the file high-water */
+    uint64_t data_id;              /* of the log */
     struct high_water *high_water; /* NULL: none is kept */
     uint32_t edges;
     uint32_t view_readers, operator_readers; /* connections for them */
@@ -98,6 +100,8 @@ struct worker_config {
     int64_t (*redis_apart_ms)(void *context);                    /* worker/members.h */
     void (*health)(void *context, struct worker_health *health); /* of those who write orders */
     void *health_context;                                        /* of redis_apart_ms, too */
+    /* Set by worker_open: what its readers may look at. */
+    const struct archiving *archiving; /* archiving_shown (worker/archiving.h) */
 };
 
 /* `error` here and below: CONFIG_ERROR bytes. */

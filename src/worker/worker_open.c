@@ -283,10 +283,15 @@ static void sale_tasks_open(struct worker *worker, const struct worker_config *c
             .board = config->inventory->board,
             .tickets_max = config->config->tickets_max },
         &worker->tasks[TASK_RECLAIM]);
-    archiving_open(arena,
+    worker->config.archiving = archiving_open(arena,
         &(struct archiving_config){ .errands = worker->errands,
             .store = config->store,
-            .keep_days = config->config->privacy_keep_days },
+            .config = config->config,
+            .board = config->inventory->board,
+            .catalog = worker->catalog,
+            .wake = &worker->wake,
+            .data_id = config->data_id,
+            .one_machine = config->queue != NULL },
         &worker->tasks[TASK_ARCHIVING]);
     worker->reconciling = reconcile_runs_open(arena,
         &(struct reconcile_runs_config){ .interval_ms = config->config->reconcile_interval_ms,

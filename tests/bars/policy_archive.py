@@ -11,11 +11,14 @@ from growth_kit import serving
 from kit.harness import Buyer, eventually
 
 SALES, LONG = asked("ARCHIVED_SALES", 1000)
-AT_ONCE = 25
-SALE_MS = 6000
-START_MORE_MS = 150  # on a busy machine
-MEMORY_MORE = 8 << 20
-DISK_MORE_EACH = 4096
+AT_ONCE = 125
+SALE_MS = 20000
+# With many archived sales instead of one: what a start may take more, in all; memory and disk for each sale. A sale, its item, its sums and
+# its row in `archives` stay in the database, and the server has sale and item in its catalog.
+START_MORE_MS = 250  # on a busy machine
+MEMORY_MORE_EACH = 24 << 10
+DISK_MORE_EACH = 8 << 10
+SPARE = 4 << 20
 
 
 def stampede(server, *words):
@@ -63,31 +66,56 @@ def figures(server):
     return started_ms, memory, disk_bytes(server.data)
 
 
+def elsewhere_verifies(server, name):
+    """Another folder, no server, no secret, no setting, another user where that is possible."""
+    with tempfile.TemporaryDirectory(prefix="elsewhere-") as elsewhere:
+        os.chmod(elsewhere, 0o755)
+        program, bundle = os.path.join(elsewhere, "stampede"), os.path.join(elsewhere, name)
+        shutil.copy(server.binary, program)
+        shutil.copy(os.path.join(server.data, "archive", name), bundle)
+        os.chmod(program, 0o755)
+        os.chmod(bundle, 0o644)
+        user = "nobody" if os.geteuid() == 0 else None
+        done = subprocess.run([program, "verify", bundle], capture_output=True, text=True, timeout=60, env={}, cwd=elsewhere, user=user)
+    return done.stdout.strip() + done.stderr.strip()
+
+
+def leave(server):
+    """All that are over, and how long each took (ms)."""
+    before, began = server.metrics().get("stampede_sales_archived_total", 0), time.monotonic()
+    stampede(server, "archive", "--after-days", "0")
+    count = server.metrics()["stampede_sales_archived_total"] - before
+    return (time.monotonic() - began) * 1000 / max(count, 1)
+
+
 def archived():
-    with serving(archive__after_days=0, data__sales_max=SALES + 16, data__items_max=SALES + 16,
-                 data__segment_bytes=1024 * 1024 + 4096) as server:
+    with serving(data__sales_max=SALES + 16, data__items_max=SALES + 16, data__segment_bytes=1024 * 1024 + 4096) as server:
         server.start()
         product = server.product()
         sales_hold(server, 1, product)
-        stampede(server, "archive", "--after-days", "0", "--data", server.data)
+        leave(server)
         one = figures(server)
-        for _ in range(0, SALES - 1, AT_ONCE):
-            sales_hold(server, AT_ONCE, product)
-            stampede(server, "archive", "--after-days", "0", "--data", server.data)
+        each_ms, left = [], SALES - 1
+        while left > 0:
+            count = min(left, AT_ONCE)
+            sales_hold(server, count, product)
+            each_ms.append(leave(server))
+            left -= count
+        figures(server)
+        leave(server)  # segments before the last snapshots
         many = figures(server)
-        stampede(server, "archive", "--after-days", "0", "--data", server.data)  # segments before the last snapshots
-        many = figures(server)
-        with tempfile.TemporaryDirectory(prefix="elsewhere-") as elsewhere:
-            name = f"sale-{SALES // 2:05d}.bundle"
-            shutil.copy(os.path.join(server.data, "archive", name), elsewhere)
-            told = stampede(server, "verify", os.path.join(elsewhere, name))
+        told = elsewhere_verifies(server, f"sale-{SALES // 2:05d}.bundle")
+        tickets = server.metrics()['stampede_bound_used{of="tickets"}']
+        series = sum(1 for line in server.get("/metrics").body.decode().splitlines() if 'sale="' in line)
         server.stop()
         verified = stampede(server, "verify", server.data, "--quiet")
-    good = (many[0] <= one[0] + START_MORE_MS and many[1] <= one[1] + MEMORY_MORE
-            and many[2] <= one[2] + SALES * DISK_MORE_EACH + (4 << 20) and "all checks hold" in told
-            and "all checks hold" in verified)
-    return (f"{SALES:,} archived sales: start {many[0]:.0f} ms (one: {one[0]:.0f}), memory {many[1] >> 20} MiB ({one[1] >> 20}), "
-            f"disk {many[2] >> 10} KiB ({one[2] >> 10}); a bundle: {told.strip()}", good)
+    more = [many[0] - one[0], many[1] - one[1], many[2] - one[2]]
+    good = (more[0] <= START_MORE_MS and more[1] <= SALES * MEMORY_MORE_EACH + SPARE and more[2] <= SALES * DISK_MORE_EACH + SPARE
+            and tickets == 0 and "all checks hold" in told and "all checks hold" in verified)
+    return (f"{SALES:,} archived sales, {each_ms[0]:.0f} ms for each of the first {AT_ONCE} and {each_ms[-1]:.0f} ms of the last: start {many[0]:.0f} ms "
+            f"(one: {one[0]:.0f}), memory {many[1] / 1048576:.1f} MiB ({one[1] / 1048576:.1f}), disk {many[2] >> 10} KiB ({one[2] >> 10}), "
+            f"{tickets:.0f} tickets, {series} series of sales; allowed {START_MORE_MS} ms, {MEMORY_MORE_EACH >> 10} KiB and "
+            f"{DISK_MORE_EACH >> 10} KiB a sale; a bundle elsewhere, as another user: {told}", good)
 
 
 def parts(bars):

@@ -43,6 +43,8 @@ function run(act, seen, done) {
 
 /* Buttons, for who may and when it makes sense. */
 export function saleActs(seen, done) {
+    if (seen.bundle?.sha256)
+        return []; /* its orders have left, or are leaving */
     const warm = seen.rows.some(({ preheated }) => preheated);
     const state = seen.sale.archived ? 'archived' : seen.state;
     return ACTS.filter(({ role, states, warm: needed }) => may(role) && states.includes(state) && (warm || !needed))

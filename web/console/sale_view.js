@@ -4,6 +4,7 @@
 import { element, pictureOf } from '../dom.js';
 import { auditPanel } from './audit.js';
 import { change, read, readAll } from './api.js';
+import { bundlePanel } from './bundle_panel.js';
 import { ask } from './dialog.js';
 import { moment, money, number } from './format.js';
 import { nameIn, named, say } from './i18n.js';
@@ -25,7 +26,8 @@ async function saleRead(id) {
         return { item, product, counts: counts ?? { given: item.total, free: item.total, held: 0, sold: 0, safety: 0, written_off: 0 }, preheated: counts !== null };
     }));
     const sandbox = alarms.alarms.some(({ name, up }) => name === 'test-mode' && up);
-    return { sale, rows, sandbox, state: stateOfSale(sale) };
+    const state = stateOfSale(sale);
+    return { sale, rows, sandbox, state, bundle: state === 'ended' ? await read(`/sales/${id}/bundle`) : null };
 }
 
 function checklist(seen) {
@@ -36,7 +38,7 @@ function checklist(seen) {
 
 function itemRow(row, editable, again) {
     const { item, product, counts, preheated } = row;
-    const acts = may('operator') && preheated
+    const acts = may('operator') && preheated && !row.left
         ? [button(say('act.add'), () => stockAct(item, product, counts, 1, again), 'plain small'),
             button(say('act.take'), () => stockAct(item, product, counts, -1, again), 'plain small')]
         : [];
@@ -80,7 +82,7 @@ export function saleShow(main, id) {
         const run = panel(say('run.title'), element('p', { class: 'note', textContent: say(`run.${state}`) }),
             acts.length > 0 ? element('div', { class: 'acts' }, ...acts) : element('p', { class: 'none', textContent: say('run.none') }), teller.node);
         const stock = panel(say('live.stock'), rows.length > 0
-            ? element('ul', { class: 'stock' }, ...rows.map((row) => itemRow(row, editable, () => place.look(true))))
+            ? element('ul', { class: 'stock' }, ...rows.map((row) => itemRow({ ...row, left: Boolean(seen.bundle?.sha256) }, editable, () => place.look(true))))
             : element('p', { class: 'none', textContent: say('ready.items.none') }));
         if (editable)
             stock.append(element('div', { class: 'acts' }, button(say('item.add'), () => itemAdd(sale, () => place.look(true)))));
@@ -98,7 +100,8 @@ export function saleShow(main, id) {
         node.replaceChildren(titleRow(nameIn(sale), chip(named('gate', state), state), element('div', { class: 'title-end' }, ...links)),
             element('div', { class: 'grid wide-left' }, element('div', { class: 'stack' }, run, stock),
                 element('div', { class: 'stack' }, ...(state === 'draft' || state === 'scheduled' ? [checklist(seen)] : []),
-                    ...(sale.waiting_room ? [messagePanel(sale, () => place.look(true))] : []), about)), trail);
+                    ...(sale.waiting_room ? [messagePanel(sale, () => place.look(true))] : []), about,
+                    ...(seen.bundle ? [bundlePanel(sale, seen.bundle, () => place.look(true))] : []))), trail);
     }
 
     /* `now`: something was done; else it is only painted when something has changed, so that nobody loses his place. */

@@ -71,8 +71,8 @@ static void head_put(struct image *image, const struct engine *engine, const str
     const struct {
         const char *name;
         uint64_t number;
-    } numbers[] = { { "epoch", head->epoch }, { "places", engine->places.count },
-        { "keys", engine->keys.count } };
+    } numbers[] = { { "epoch", head->epoch },
+        { "places", engine->places.count - engine->places.begin }, { "keys", engine->keys.count } };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         number_put(image, numbers[i].name, numbers[i].number);
     const uint64_t forgotten = tickets->last - tickets_used(tickets);
@@ -254,7 +254,10 @@ static bool buyer_row(struct image *image, uint64_t row)
 
 static bool place_row(struct image *image, uint64_t row)
 {
-    const struct place_row *place = &image->engine->places.rows[row];
+    const struct places *places = &image->engine->places;
+    const struct place_row *place = places_at(places, places->begin + row);
+    if (place->sale == 0)
+        return false;
     user_begin(image, "p", place->sale, place->user);
     value_number(image, place->number);
     image_end(image, SCRIPT_KEY_USERS);
@@ -282,7 +285,7 @@ static uint64_t table_end(const struct engine *engine, uint32_t table)
         [IMAGE_SALES] = engine->config.sales_max,
         [IMAGE_ITEMS] = engine->config.items_max,
         [IMAGE_BUYERS] = engine->buyers.rows_end,
-        [IMAGE_PLACES] = engine->places.count,
+        [IMAGE_PLACES] = engine->places.count - engine->places.begin,
         [IMAGE_COMMANDS] = engine_keys_kept(engine->keys.count),
         [IMAGE_TICKETS] = engine->tickets.rows_end };
     return ends[table];
@@ -443,7 +446,7 @@ void image_count(const struct engine *engine, uint64_t counts[SCRIPT_HASHES])
         sale_row(&image, id);
     for (uint64_t id = 0; id < engine->config.items_max; id++)
         item_row(&image, id);
-    counts[SCRIPT_KEY_USERS] = buyers->rows_end - buyers->free_count + engine->places.count;
+    counts[SCRIPT_KEY_USERS] = buyers->rows_end - buyers->free_count + places_taken(&engine->places);
     counts[SCRIPT_KEY_TICKETS] = tickets_used(tickets);
     counts[SCRIPT_KEY_KEYS] = tickets->keyed + 2 * engine_keys_kept(engine->keys.count);
 }

@@ -14,6 +14,7 @@ enum { PARTS_PER_READ = 64 };
 struct followed {
     struct part_state told; /* to the host */
     uint64_t last_entry;    /* the first number of the last entry that was read */
+    bool listed;            /* in this turn */
 };
 
 /* A partition that a worker is to open. */
@@ -148,6 +149,8 @@ static enum status part_read(struct log_reader *reader, const struct part_state 
     struct followed *part = followed_find(reader, state->part);
     const struct part_state of = { .part = state->part, .shards = state->shards, .sales = state->sales };
     enum status status = STATUS_OK;
+    if (part != NULL)
+        part->listed = true;
     if (part == NULL || (state->epoch == part->told.epoch && state->seq == part->told.seq))
         return STATUS_OK;
     while (status == STATUS_OK && state->seq != part->told.seq) {
@@ -202,12 +205,44 @@ static enum status wants_write(struct log_reader *reader)
     }
 }
 
+static enum status gone_tell(struct log_reader *reader, const struct part_state *state)
+{
+    struct log_piece *piece = malloc(sizeof *piece);
+    if (piece == NULL)
+        return STATUS_AWAY;
+    *piece = (struct log_piece){ .state = *state, .gone = true };
+    pthread_mutex_lock(&reader->lock);
+    *reader->end = piece;
+    reader->end = &piece->next;
+    reader->pieces++;
+    pthread_mutex_unlock(&reader->lock);
+    return STATUS_OK;
+}
+
+/* Those that are in the list no more. */
+static enum status gone_look(struct log_reader *reader)
+{
+    enum status status = STATUS_OK;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < reader->part_count; i++) {
+        struct followed *part = &reader->parts[i];
+        if (!part->listed && status == STATUS_OK)
+            status = gone_tell(reader, &part->told);
+        if (part->listed || status != STATUS_OK)
+            reader->parts[kept++] = *part;
+    }
+    reader->part_count = kept;
+    return status;
+}
+
 enum status log_reader_turn(struct log_reader *reader)
 {
     struct order_store *store = reader->config.store;
     struct part_state states[PARTS_PER_READ];
     uint32_t count = PARTS_PER_READ, from = 0;
     enum status status = wants_write(reader);
+    for (uint32_t i = 0; i < reader->part_count; i++)
+        reader->parts[i].listed = false;
     while (status == STATUS_OK && count == PARTS_PER_READ) {
         asks(reader);
         status = store->ops->cluster->parts(store, from, states, PARTS_PER_READ, &count);
@@ -216,6 +251,8 @@ enum status log_reader_turn(struct log_reader *reader)
             from = states[i].part + 1;
         }
     }
+    if (status == STATUS_OK)
+        status = gone_look(reader);
     const bool away = status != STATUS_OK && status != STATUS_FULL;
     atomic_store(&reader->asks_since_ms, 0);
     if (away != atomic_exchange(&reader->away, away)) {

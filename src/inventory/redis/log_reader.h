@@ -28,6 +28,7 @@ enum {
 struct log_piece {
     struct log_piece *next;
     struct part_state state; /* of the partition; without epoch and seq where there is an entry */
+    bool gone;               /* it has left with its sale (docs/archive.md); nothing else is said */
     struct journal_entry entry; /* first_seq 0: none */
     uint8_t bytes[];
 };

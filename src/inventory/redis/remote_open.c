@@ -101,6 +101,11 @@ static enum status piece_take(struct remote *remote, const struct log_piece *pie
 {
     struct partition *partition = remote_partition(remote, piece->state.part);
     enum status status = STATUS_OK;
+    if (piece->gone) {
+        if (partition != NULL)
+            replica_gone(partition->replica);
+        return STATUS_OK;
+    }
     if (partition == NULL)
         status = partition_add(remote, &piece->state, &partition);
     if (status != STATUS_OK || partition->damaged)

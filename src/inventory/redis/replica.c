@@ -23,6 +23,7 @@ struct replica {
     /* Of the entry that is being taken. */
     struct dirty items, rooms;
     _Atomic uint64_t places; /* rows of the table of places that others may read */
+    bool gone;               /* its sale was archived: its log counts no more */
     struct command_transfer gifts[SHARDS_MAX]; /* the last one to each shard */
 };
 
@@ -134,6 +135,14 @@ enum status replica_take(struct replica *replica, const struct journal_entry *en
     atomic_fetch_add_explicit(&replica->config.board->durable_lsn,
         confirm_seq(replica->confirm) - before, memory_order_relaxed);
     return status;
+}
+
+void replica_gone(struct replica *replica)
+{
+    if (!replica->gone)
+        atomic_fetch_sub_explicit(&replica->config.board->durable_lsn,
+            confirm_seq(replica->confirm), memory_order_relaxed);
+    replica->gone = true;
 }
 
 void replica_state(struct replica *replica, const struct part_state *state)
@@ -289,7 +298,7 @@ bool replica_arrival_find(const struct replica *replica, sale_id sale, user_id u
     const uint64_t row = places_find(places, sale, user);
     if (row >= shown)
         return false;
-    *number = places->rows[row].number;
+    *number = places_at(places, row)->number;
     return true;
 }
 
@@ -301,7 +310,7 @@ uint32_t replica_arrivals(const struct replica *replica, sale_id sale, uint64_t 
     const uint64_t shown = atomic_load_explicit(&replica->places, memory_order_acquire);
     uint32_t count = 0;
     for (; *cursor < shown && count<max && * budget> 0; ++*cursor, --*budget) {
-        const struct place_row *row = &places->rows[*cursor];
+        const struct place_row *row = places_at(places, *cursor);
         if (row->sale == sale)
             arrivals[count++] = (struct arrival){ .user = row->user, .number = row->number };
     }

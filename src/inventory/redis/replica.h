@@ -41,6 +41,7 @@ void replica_close(struct replica *replica); /* accepts NULL */
 MUST_CHECK enum status replica_take(struct replica *replica, const struct journal_entry *entry);
 /* How far the partition is; all entries up to there were taken. */
 void replica_state(struct replica *replica, const struct part_state *state);
+void replica_gone(struct replica *replica); /* it has left with its sale: its records count no more */
 const char *replica_trouble(const struct replica *replica); /* empty: none */
 
 void replica_watch(struct replica *replica, uint64_t seq); /* a later record; 0: none */

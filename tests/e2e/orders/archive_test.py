@@ -10,7 +10,7 @@ import time
 
 from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, temp_folder, true
 
-server = Server(settings={"archive.after_days": 0, "payment.providers": "sandbox", "data.segment_bytes": 1024 * 1024 + 4096})
+server = Server(settings={"payment.providers": "sandbox", "data.segment_bytes": 1024 * 1024 + 4096})
 server.start()
 going_on = server.open_item(total=1000, limit_per_user=1)
 
@@ -65,6 +65,14 @@ def ended(sale):
     eventually(lambda: server.now_ms() > end_ms + 20, "the sale does not end")
 
 
+def bundle(sale):
+    return server.admin_ok("GET", f"/sales/{sale}/bundle")
+
+
+def alarm():
+    return next(row for row in server.admin_ok("GET", "/alarms")["alarms"] if row["name"] == "archive-failed")
+
+
 def rows_of(sale):
     with sqlite3.connect(f"file:{server.data}/stampede.db?mode=ro", uri=True) as database:
         return database.execute("SELECT count(*) FROM orders JOIN items ON items.id = item WHERE sale = ?", (sale,)).fetchone()[0]
@@ -74,7 +82,7 @@ def rows_of(sale):
 def a_sale_leaves_for_a_bundle_that_verifies_elsewhere():
     sale, _, _ = over()
     others = [Buyer(server).buy(going_on).json()["ticket"] for _ in range(3)]
-    done = stampede("archive", str(sale), "--data", server.data)
+    done = stampede("archive", str(sale))
     equal(done.returncode, 0, done.stdout + done.stderr)
     equal(rows_of(sale), 0)
     elsewhere = os.path.join(temp_folder(), "a.bundle")
@@ -86,14 +94,14 @@ def a_sale_leaves_for_a_bundle_that_verifies_elsewhere():
     verifies(server.data)
     server.restart()
     verifies(server.data)
-    again = stampede("archive", str(sale), "--data", server.data)
+    again = stampede("archive", str(sale))
     equal(again.returncode, 0, again.stdout + again.stderr)
 
 
 @rule
 def a_changed_bundle_is_found_out():
     sale, _, _ = over(2)
-    equal(stampede("archive", str(sale), "--data", server.data).returncode, 0)
+    equal(stampede("archive", str(sale)).returncode, 0)
     text = gzip.open(bundle_of(sale), "rt").read()
     true("address" not in text)
     path = os.path.join(temp_folder(), "b.bundle")
@@ -114,11 +122,11 @@ def what_is_not_finished_stays():
     sale = server.sale(lasts_ms=4000)
     item = server.item(sale, total=5, limit_per_user=1)
     server.publish(sale)
-    early = stampede("archive", str(sale), "--data", server.data)
+    early = stampede("archive", str(sale))
     equal(early.returncode, 1)
     equal(Buyer(server).buy(item).status, 202)
     ended(sale)
-    held = stampede("archive", str(sale), "--data", server.data)
+    held = stampede("archive", str(sale))
     equal(held.returncode, 1, held.stdout + held.stderr)
     equal(rows_of(sale), 1)
     verifies(server.data)
@@ -128,7 +136,7 @@ def what_is_not_finished_stays():
 def a_kill_at_any_moment_loses_nothing():
     for wait_s in (0.0, 0.05, 0.15, 0.3):
         sale, _, _ = over(12)
-        process = subprocess.Popen([server.binary, "archive", str(sale), "--data", server.data], env=environment(),
+        process = subprocess.Popen([server.binary, "archive", str(sale)], env=environment(),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(wait_s)
         server.kill()
@@ -136,11 +144,100 @@ def a_kill_at_any_moment_loses_nothing():
         process.wait()
         server.start()
         verifies(server.data)
-        done = stampede("archive", str(sale), "--data", server.data)
+        done = stampede("archive", str(sale))
         equal(done.returncode, 0, done.stdout + done.stderr)
         equal(rows_of(sale), 0)
         true("12 orders, all checks hold" in verifies(bundle_of(sale)))
         verifies(server.data)
+
+
+@rule
+def a_step_that_was_killed_before_it_was_marked_is_done_again():
+    sale, _, _ = over(3)
+    with open(bundle_of(sale), "w") as file:  # a bundle that nobody has marked, and one half written
+        file.write("of an earlier try")
+    with open(bundle_of(sale) + ".part", "w") as file:
+        file.write("half")
+    equal(stampede("archive", str(sale)).returncode, 0)
+    true("3 orders, all checks hold" in verifies(bundle_of(sale)))
+    true(not os.path.exists(bundle_of(sale) + ".part"))
+    for step in (2, 1):
+        server.stop()
+        server.sql(("UPDATE archives SET step = ? WHERE sale = ?", (step, sale)))
+        server.start()
+        eventually(lambda: bundle(sale)["step"] == "done", "it does not go on")
+        verifies(server.data)
+
+
+@rule
+def what_fails_raises_an_alarm_removes_nothing_and_is_tried_again():
+    sale, _, _ = over(2)
+    folder = os.path.join(server.data, "archive")
+    os.rename(folder, folder + ".away")
+    with open(folder, "w") as file:
+        file.write("no folder")
+    done = stampede("archive", str(sale))
+    equal((done.returncode, "archive.folder can't be opened" in done.stderr), (1, True), done.stdout + done.stderr)
+    true(alarm()["up"] and f"sale {sale} can't be archived (try 1)" in alarm()["detail"], alarm())
+    told = bundle(sale)
+    equal((told["step"], told["tries"], rows_of(sale)), ("asked", 1, 2))
+    true(told["next_ms"] > server.now_ms())
+    equal(server.metrics()["stampede_archive_failures_total"], 1)
+    os.unlink(folder)
+    os.rename(folder + ".away", folder)
+    server.restart()  # what was asked for is not forgotten
+    equal(bundle(sale)["tries"], 1)
+    equal(stampede("archive", str(sale)).returncode, 0)
+    equal(rows_of(sale), 0)
+    true(not alarm()["up"])
+    true(server.metrics()["stampede_archive_bytes_total"] >= os.stat(bundle_of(sale)).st_size)
+
+
+@rule
+def a_sale_leaves_by_itself_when_its_days_are_over_and_it_is_finished():
+    sale, _, _ = over(2)
+    fresh, _, _ = over(1)
+    waiting = server.sale(lasts_ms=3000)
+    item = server.item(waiting, total=5, limit_per_user=1)
+    server.publish(waiting)
+    equal(Buyer(server).buy(item).status, 202)
+    ended(waiting)
+    server.stop()
+    server.sql(("UPDATE sales SET start_ms = start_ms - 172800000, end_ms = end_ms - 172800000 WHERE id IN (?, ?)", (sale, waiting)))
+    server.write_config(archive__after_days=1)
+    server.start()
+    eventually(lambda: bundle(sale)["step"] == "done", "it does not leave by itself")
+    true("2 orders, all checks hold" in verifies(bundle_of(sale)))
+    told = bundle(waiting)
+    equal((told["step"], told["can"], told["why"], rows_of(waiting), "error" in told), ("none", False, "orders wait for money", 1, False))
+    later = bundle(fresh)
+    equal((later["step"], later["can"]), ("none", True))
+    true(later["by_itself_ms"] > server.now_ms())
+    true(not alarm()["up"])
+    server.stop()
+    server.sql(("UPDATE sales SET start_ms = start_ms + 172800000, end_ms = end_ms + 172800000 WHERE id IN (?, ?)", (sale, waiting)))
+    server.write_config(archive__after_days="off")
+    server.start()
+
+
+@rule
+def places_of_its_waiting_room_are_free_again():
+    places = lambda: server.metrics()['stampede_bound_used{of="places"}']  # noqa: E731
+    equal(places(), 0)
+    sale = server.sale(lasts_ms=4000, waiting_room=True)
+    server.item(sale, total=5, limit_per_user=1)
+    server.publish(sale)
+    for _ in range(7):
+        equal(server.request("POST", f"/v1/sales/{sale}/room", session=Buyer(server).session).status // 100, 2)
+    eventually(lambda: places() == 7, "nobody is in the room")
+    ended(sale)
+    equal(stampede("archive", str(sale)).returncode, 0)
+    eventually(lambda: places() == 0, "their places are not free")
+    verifies(bundle_of(sale))
+    verifies(server.data)
+    server.restart(kill=True)
+    equal(places(), 0)
+    verifies(server.data)
 
 
 @rule

@@ -103,6 +103,19 @@ static void the_edge_of_each_bound_is_taken(void **state)
     assert_string_equal(config.address, text);
 }
 
+static void off_is_another_word_for_0_only_where_it_is_said(void **state)
+{
+    (void)state;
+    struct config config = defaults();
+    assert_int_equal(config.archive_after_days, 0); /* an update archives nothing by itself */
+    assert_int_equal(config_set(&config, "archive.after_days", "30", error), STATUS_OK);
+    assert_int_equal(config.archive_after_days, 30);
+    assert_int_equal(config_set(&config, "archive.after_days", "off", error), STATUS_OK);
+    assert_int_equal(config.archive_after_days, 0);
+    set_refused("archive.after_days", "never", "must be a whole number or off");
+    set_refused("privacy.keep_days", "off", "must be a whole number");
+}
+
 static void a_refused_value_changes_nothing(void **state)
 {
     (void)state;
@@ -270,6 +283,7 @@ int main(void)
         cmocka_unit_test(the_defaults_need_only_a_folder_and_a_way_in),
         cmocka_unit_test(every_kind_of_bad_value_is_refused_by_name),
         cmocka_unit_test(the_edge_of_each_bound_is_taken),
+        cmocka_unit_test(off_is_another_word_for_0_only_where_it_is_said),
         cmocka_unit_test(a_refused_value_changes_nothing),
         cmocka_unit_test(a_file_sets_values_and_names_the_line_of_a_bad_one),
         cmocka_unit_test(a_file_that_is_not_there_is_named),

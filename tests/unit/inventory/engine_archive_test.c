@@ -104,6 +104,48 @@ static void counters_that_count_nothing_and_eligible_users_go_last(void **state)
     kit_stop(&kit);
 }
 
+static void enters(sale_id sale, user_id user)
+{
+    const struct command command = { .type = COMMAND_ARRIVE, .arrive = { .sale = sale, .user = user } };
+    assert_int_equal(kit_do(&kit, command, SALE_START - 1), ANSWER_DONE);
+}
+
+/* Rows: 1 2 1 2 1. A place goes with every command, and numbers have no gap after any of them. */
+static void places_go_from_the_last_to_the_first_and_those_at_the_beginning_are_used_again(void **state)
+{
+    (void)state;
+    kit_ready(&kit, 0, 0);
+    const struct command other = { .type = COMMAND_SALE,
+        .sale = { .sale = 2, .start_ms = SALE_START, .end_ms = 9 * SALE_END } };
+    assert_int_equal(kit_do(&kit, other, 0), ANSWER_DONE);
+    const struct places *places = &kit.engine.places;
+    for (user_id user = 1; user <= 5; user++)
+        enters(user % 2 == 1 ? 1 : 2, user);
+    kit_expect_same(&kit, assert_int_equal(archive(ARCHIVE_PLACES, 0, 2, SALE_END - 1), ANSWER_CONFLICT));
+    static const struct {
+        uint32_t from, next, arrived;
+        uint64_t begin;
+    } parts[] = { { 0, 3, 2, 0 }, { 3, 1, 1, 0 }, { 1, 0, 0, 1 } };
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(archive(ARCHIVE_PLACES, parts[i].from, 2, SALE_END), ANSWER_DONE);
+        assert_int_equal(kit.out.number, parts[i].next);
+        assert_int_equal(kit.out.applied, 1);
+        assert_int_equal(kit.engine.sales[1].arrived, parts[i].arrived);
+        assert_int_equal(places->begin, parts[i].begin);
+        kit_check(&kit);
+    }
+    kit_expect_same(&kit,
+        assert_int_equal(archive(ARCHIVE_PLACES, 0, RECLAIM_ROWS_MAX, SALE_END), ANSWER_UNCHANGED));
+    assert_int_equal(places_taken(places), 2);
+    assert_int_equal(places_at(places, places_find(places, 2, 4))->number, 1);
+    for (user_id user = 10; !places_full(places); user++)
+        enters(2, user);
+    assert_int_equal(places->count - places->begin, places->capacity);
+    assert_int_equal(places->count, places->capacity + 1); /* over the end of the ring */
+    kit_check(&kit);
+    kit_stop(&kit);
+}
+
 static void numbers_that_are_left_out_are_never_given(void **state)
 {
     (void)state;
@@ -128,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_users_tickets_leaves_a_sound_counter),
         cmocka_unit_test(a_held_ticket_or_a_sale_that_is_on_refuses_and_changes_nothing),
         cmocka_unit_test(counters_that_count_nothing_and_eligible_users_go_last),
+        cmocka_unit_test(places_go_from_the_last_to_the_first_and_those_at_the_beginning_are_used_again),
         cmocka_unit_test(numbers_that_are_left_out_are_never_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

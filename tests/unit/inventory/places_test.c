@@ -43,6 +43,36 @@ static void everybody_is_found_in_each_sale_and_nobody_else(void **state)
     assert_int_equal(places_find(&places, 1, CAPACITY), UINT64_MAX);
 }
 
+/* Again and again around the ring: ways to rows stay short and right. */
+static void rows_that_are_free_again_are_used_again(void **state)
+{
+    (void)state;
+    uint32_t number = 0;
+    user_id user = 0;
+    for (sale_id sale = 1; sale <= 40; sale++) {
+        const uint64_t first = places.count;
+        for (uint32_t i = 0; i < USERS; i++)
+            places_add(&places, sale, ++user, i);
+        assert_int_equal(places_first(&places, sale), first);
+        for (uint32_t i = 0; i < USERS; i++) {
+            const user_id back = user - USERS + 1 + i;
+            assert_int_equal(places_find(&places, sale, back), first + i);
+            assert_true(places_look(&places, sale, back, &number));
+            assert_int_equal(number, i);
+        }
+        assert_false(places_look(&places, sale, user - USERS, &number));
+        assert_int_equal(places_trim(&places), 0);
+        for (uint64_t i = places.count; i-- > first;)
+            places_forget(&places, i);
+        assert_false(places_look(&places, sale, user, &number));
+        assert_int_equal(places_find(&places, sale, user), UINT64_MAX);
+        assert_int_equal(places_first(&places, sale), UINT64_MAX);
+        assert_int_equal(places_trim(&places), USERS);
+    }
+    for (uint64_t i = 0; i < places.slot_count; i++)
+        assert_int_equal(places.slots[i], 0);
+}
+
 static void add_twice(void)
 {
     places_add(&places, 1, 5, 0);
@@ -120,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(everybody_is_found_in_each_sale_and_nobody_else, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_that_are_free_again_are_used_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_second_place_and_one_too_many_are_bugs, setup, teardown),
         cmocka_unit_test_setup_teardown(no_rooms_is_a_table_that_is_always_full, setup, teardown),
         cmocka_unit_test_setup_teardown(readers_need_no_lock, setup, teardown),
