@@ -18,6 +18,7 @@
 
 enum {
     ACCEPTS_MAX = 256,     /* connections accepted in one turn */
+    ARRIVALS_MAX = 32,     /* the same of those with TLS */
     ACCEPT_PAUSE_MS = 100, /* after the system had no descriptor left */
 };
 
@@ -87,8 +88,12 @@ static void admit(
 void accept_secure(struct edge *edge)
 {
     struct secure_arrival arrival;
-    while (handshakes_take(edge->config.handshakes, &arrival))
+    for (int i = 0; i < ARRIVALS_MAX; i++) {
+        if (!handshakes_take(edge->config.handshakes, &arrival))
+            return;
         admit(edge, arrival.fd, &arrival.client, &arrival);
+    }
+    wake_signal(&edge->wake); /* the others, then the rest */
 }
 
 void accept_some(struct edge *edge)

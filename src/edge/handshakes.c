@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -70,6 +71,7 @@ struct handshakes {
     uint64_t now_ms;
     struct arena arena;
     struct ring arrivals; /* this thread to its edge's */
+    struct ring dead;     /* its edge's to this thread: streams to be freed */
     struct handshake *slots;
     uint32_t free, oldest, newest, count;
 };
@@ -84,11 +86,13 @@ static bool watch(const struct handshakes *all, int fd, uint32_t events, uint64_
 
 static enum status memory_open(struct handshakes *all)
 {
-    const size_t bytes = HANDSHAKES_MAX * (sizeof *all->slots + sizeof(struct secure_arrival)) + 4096;
+    const size_t bytes =
+        HANDSHAKES_MAX * (sizeof *all->slots + sizeof(struct secure_arrival) + sizeof(void *)) + 4096;
     const enum status status = arena_open(&all->arena, bytes);
     if (status != STATUS_OK)
         return status;
     ring_create(&all->arrivals, &all->arena, HANDSHAKES_MAX, sizeof(struct secure_arrival));
+    ring_create(&all->dead, &all->arena, HANDSHAKES_MAX, sizeof(struct tls_stream *));
     all->slots = arena_take(&all->arena, HANDSHAKES_MAX, sizeof *all->slots);
     for (uint32_t i = 0; i < HANDSHAKES_MAX; i++)
         all->slots[i] = (struct handshake){ .fd = -1, .newer = i + 1 < HANDSHAKES_MAX ? i + 1 : NONE };
@@ -173,6 +177,16 @@ static void give_up(struct handshakes *all, struct handshake *one, enum result r
     slot_free(all, one);
 }
 
+static void dead_free(struct handshakes *all)
+{
+    struct tls_stream *const *stream;
+    while ((stream = ring_peek(&all->dead)) != NULL) {
+        tls_stream_close(*stream);
+        ring_pop(&all->dead);
+        ring_release(&all->dead);
+    }
+}
+
 void handshakes_close(struct handshakes *all)
 {
     struct secure_arrival arrival;
@@ -184,6 +198,8 @@ void handshakes_close(struct handshakes *all)
         tls_stream_close(arrival.stream);
         close(arrival.fd);
     }
+    if (all->slots != NULL)
+        dead_free(all);
     listener_end(all);
     if (all->epoll_fd >= 0)
         close(all->epoll_fd);
@@ -351,6 +367,22 @@ static void event_handle(struct handshakes *all, const struct epoll_event *event
         go_on(all, one);
 }
 
+/* Runs on the upper half of the cores only. A kernel lets a thread that computes go on until the next tick,
+ * whoever wakes up; so those that sell find a core without one. */
+static void half_take(void)
+{
+    cpu_set_t given, half;
+    if (sched_getaffinity(0, sizeof given, &given) != 0)
+        return; /* more cores than the set has room for: nobody needs to stand back */
+    const int count = CPU_COUNT(&given);
+    CPU_ZERO(&half);
+    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET((size_t)cpu, &given) && seen++ >= count / 2)
+            CPU_SET((size_t)cpu, &half);
+    if (sched_setaffinity(0, sizeof half, &half) != 0)
+        log_warn("tls", "handshakes can't be kept to half of the cores: %m");
+}
+
 /* All have the same time, so the oldest is the first that is late. */
 static void late_give_up(struct handshakes *all)
 {
@@ -366,6 +398,7 @@ void handshakes_run(void *context)
     invariant(all->edge != NULL);
     metrics_thread_enter();
     thread_rank_set(THREAD_BACKGROUND);
+    half_take();
     for (;;) {
         const int count = epoll_wait(all->epoll_fd, events, EVENTS_MAX, TICK_MS);
         invariant(count >= 0 || errno == EINTR);
@@ -373,6 +406,7 @@ void handshakes_run(void *context)
         for (int i = 0; i < count; i++)
             event_handle(all, &events[i]);
         late_give_up(all);
+        dead_free(all);
         if (end_ms == 0 && atomic_load(&all->stop)) {
             end_ms = all->now_ms + STOP_MS;
             accept_new(all); /* already connected from the client's point of view */
@@ -387,6 +421,12 @@ void handshakes_stop(struct handshakes *all)
 {
     atomic_store(&all->stop, true);
     wake_signal(&all->wake);
+}
+
+void handshakes_bury(struct handshakes *all, struct tls_stream *stream)
+{
+    if (!ring_push(&all->dead, &stream))
+        tls_stream_close(stream);
 }
 
 bool handshakes_take(struct handshakes *all, struct secure_arrival *arrival)

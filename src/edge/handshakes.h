@@ -4,9 +4,9 @@
  * thread accepts, reads the PROXY protocol header where a trusted peer must send one, does the
  * handshake, and hands the finished connection to its edge through a ring.
  *
- * Bounds: HANDSHAKES_MAX at a time, and when there are more the oldest gives way, since an honest one
- * takes moments; for each address a number at a time and a number a second; for each a deadline.
- * Trusted proxies are not limited, but those whom they name are.
+ * Bounds: half of the cores; HANDSHAKES_MAX at a time, and when there are more the oldest gives way,
+ * since an honest one takes moments; for each address a number at a time and a number a second; for
+ * each a deadline. Trusted proxies are not limited, but those whom they name are.
  * Thread: open and close any, before and after the thread; handshakes_take the edge's. Memory: at
  * open; OpenSSL's own for each handshake. */
 #ifndef STAMPEDE_EDGE_HANDSHAKES_H
@@ -54,5 +54,8 @@ void handshakes_run(void *handshakes); /* the thread, until handshakes_stop */
 void handshakes_stop(struct handshakes *handshakes);
 /* The edge: the next one that is done. False: there is none. */
 MUST_CHECK bool handshakes_take(struct handshakes *handshakes, struct secure_arrival *arrival);
+/* The edge: the stream is not used any more. The thread that took its memory gives it back: one that
+ * sells must not wait for a lock of the allocator that one in the background holds. */
+void handshakes_bury(struct handshakes *handshakes, struct tls_stream *stream);
 
 #endif

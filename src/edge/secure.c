@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "edge/secure.h"
 
+#include "edge/handshakes.h"
 #include "edge/sending.h"
 
 void secure_begin(struct edge *edge, struct connection *connection, struct tls_stream *stream)
@@ -65,7 +66,7 @@ void secure_end(struct edge *edge, struct connection *connection)
 void secure_close(struct edge *edge, struct connection *connection)
 {
     secure_end(edge, connection);
-    tls_stream_close(edge->streams[connection->index]);
+    handshakes_bury(edge->config.handshakes, edge->streams[connection->index]);
     edge->streams[connection->index] = NULL;
     connection->secure = false;
 }
