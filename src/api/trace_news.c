@@ -20,8 +20,9 @@ static void row_write(
     text_hex(out, span_of((const char *)row->from.trace, TRACE_BYTES));
     text_literal(out, ":");
     text_hex(out, span_of((const char *)row->spans, sizeof row->spans));
-    text_format(out, ":%u:%llu:%.*s", row->item,
-        (unsigned long long)(row->begun_ns + traces->wall_ns), TRACE_REQUEST_ID_MAX, row->request_id);
+    text_format(out, ":%u:", row->item);
+    text_u64(out, row->begun_ns + traces->wall_ns);
+    text_format(out, ":%.*s", TRACE_REQUEST_ID_MAX, row->request_id);
 }
 
 static void ticket_write(const struct purchase_trace *row, struct text *out)
@@ -93,7 +94,7 @@ static bool row_read(struct span text, uint64_t wall_ns, struct purchase_trace *
     if (!span_take_until(&text, ':', &trace) || !span_take_until(&text, ':', &spans)
         || !span_take_until(&text, ':', &item) || !span_take_until(&text, ':', &begun)
         || !hex_take(trace, row->from.trace, TRACE_BYTES)
-        || !hex_take(spans, row->spans[0], sizeof row->spans)
+        || !hex_take(spans, (uint8_t *)row->spans, sizeof row->spans)
         || span_to_u64(item, &item_id_read) != STATUS_OK || item_id_read > UINT32_MAX
         || span_to_u64(begun, &begun_wall_ns) != STATUS_OK || !request_id_take(text, row->request_id))
         return false;

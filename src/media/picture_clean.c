@@ -5,37 +5,16 @@
 
 #include <stdlib.h>
 
-static enum status decode(struct span bytes, struct pixels *pixels)
-{
-    switch (picture_format_of(bytes)) {
-    case PICTURE_JPEG:
-        return jpeg_decode(bytes, pixels);
-    case PICTURE_PNG:
-        return png_decode(bytes, pixels);
-    case PICTURE_WEBP:
-        return webp_decode(bytes, pixels);
-    case PICTURE_UNKNOWN:
-    case PICTURE_FORMATS:
-        break;
-    }
-    return STATUS_BAD_INPUT;
-}
-
-static enum status encode(struct pixels *pixels, enum picture_format format, void **out, size_t *size)
-{
-    switch (format) {
-    case PICTURE_JPEG:
-        return jpeg_encode(pixels, out, size);
-    case PICTURE_PNG:
-        return png_encode(pixels, out, size);
-    case PICTURE_WEBP:
-        return webp_encode(pixels, out, size);
-    case PICTURE_UNKNOWN:
-    case PICTURE_FORMATS:
-        break;
-    }
-    return STATUS_BAD_INPUT;
-}
+struct codec {
+    enum status (*decode)(struct span bytes, struct pixels *pixels);
+    enum status (*encode)(struct pixels *pixels, void **out, size_t *size);
+};
+/* picture_wrong has refused all others. */
+static const struct codec codecs[PICTURE_FORMATS] = {
+    [PICTURE_JPEG] = { jpeg_decode, jpeg_encode },
+    [PICTURE_PNG] = { png_decode, png_encode },
+    [PICTURE_WEBP] = { webp_decode, webp_encode },
+};
 
 enum status picture_clean(struct span bytes, void **cleaned, size_t *size)
 {
@@ -45,15 +24,16 @@ enum status picture_clean(struct span bytes, void **cleaned, size_t *size)
     *size = 0;
     if (picture_wrong(bytes) != NULL || picture_size_of(bytes, &width, &height) != STATUS_OK)
         return STATUS_BAD_INPUT;
+    const struct codec *codec = &codecs[picture_format_of(bytes)];
     enum status status = pixels_make(&pixels, width, height);
     if (status == STATUS_OK)
-        status = decode(bytes, &pixels);
+        status = codec->decode(bytes, &pixels);
     if (status == STATUS_OK)
         status = pixels_upright(&pixels, picture_orientation_of(bytes));
     if (status == STATUS_OK)
         status = pixels_shrink(&pixels, PICTURE_KEPT_SIDE_MAX);
     if (status == STATUS_OK)
-        status = encode(&pixels, picture_format_of(bytes), cleaned, size);
+        status = codec->encode(&pixels, cleaned, size);
     pixels_free(&pixels);
     if (status == STATUS_OK && *size <= PICTURE_KEPT_BYTES_MAX)
         return STATUS_OK;

@@ -37,7 +37,7 @@ static void letter_draw(struct paper *paper, struct random *random, char letter,
     invariant(letter != 0 && known != NULL);
     const int shift = picture_between(random, -LETTER_SHIFT_MOST, LETTER_SHIFT_MOST);
     const struct hand hand =
-        hand_make(random, &habits, (struct spot){ middle_x, PICTURE_CODE_HEIGHT / 2 + shift });
+        hand_make(random, &habits, (struct spot){ middle_x, PICTURE_CODE_HEIGHT / 2.0 + shift });
     hand_draw(paper, random, &letter_outlines[known - picture_letters], &hand, 0, 0);
 }
 

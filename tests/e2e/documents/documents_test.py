@@ -179,8 +179,8 @@ def a_number_with_the_name_of_a_constant_is_its_value():
 @rule
 def the_libraries_of_the_build_are_those_of_the_documents():
     libraries = re.search(r"^LIBRARIES := (.*)$", read("Makefile"), re.M).group(1).split()
-    names = {"openssl": "OpenSSL", "gdlib": "gd", "sqlite3": "SQLite", "jansson": "jansson", "inih": "inih", "libcurl": "curl",
-             "libsystemd": "systemd", "libpq": "libpq", "libmariadb": "libmariadb",
+    names = {"openssl": "OpenSSL", "libturbojpeg": "libturbojpeg", "libpng": "libpng", "libwebp": "libwebp",
+             "sqlite3": "SQLite", "jansson": "jansson", "inih": "inih", "libcurl": "curl", "libsystemd": "systemd", "libpq": "libpq", "libmariadb": "libmariadb",
              "rdkafka": "librdkafka", "zlib": "zlib"}
     text = re.search(r"shared libraries of Debian 12 \(([^)]*)\)", read("docs/operations.md").replace("\n", " ")).group(1)
     equal(sorted(text.split(", ")), sorted([names[library] for library in libraries] + ["wslay", "hiredis"]))

@@ -30,7 +30,7 @@ static struct purchase_trace *row_begin(struct purchase_traces *traces, uint64_t
     for (uint8_t i = 0; i < TRACE_BYTES; i++)
         row->from.trace[i] = (uint8_t)(i + number);
     for (uint8_t i = 0; i < sizeof row->spans; i++)
-        row->spans[0][i] = (uint8_t)(0xff - i);
+        row->spans[i / TRACE_SPAN_BYTES][i % TRACE_SPAN_BYTES] = (uint8_t)(0xff - i);
     snprintf(row->request_id, sizeof row->request_id, "front-%llu", (unsigned long long)number);
     row->item = 7;
     row->begun_ns = row->asked_ns = 5000000000u;
