@@ -80,6 +80,15 @@ static bool has_room(struct log_reader *reader)
     return room;
 }
 
+static void hand_over(struct log_reader *reader, struct log_piece *piece)
+{
+    pthread_mutex_lock(&reader->lock);
+    *reader->end = piece;
+    reader->end = &piece->next;
+    reader->pieces++;
+    pthread_mutex_unlock(&reader->lock);
+}
+
 static enum status piece_put(
     struct log_reader *reader, const struct part_state *state, const struct journal_entry *entry)
 {
@@ -93,11 +102,7 @@ static enum status piece_put(
         piece->entry = *entry;
         piece->entry.bytes = span_of(piece->bytes, bytes);
     }
-    pthread_mutex_lock(&reader->lock);
-    *reader->end = piece;
-    reader->end = &piece->next;
-    reader->pieces++;
-    pthread_mutex_unlock(&reader->lock);
+    hand_over(reader, piece);
     return STATUS_OK;
 }
 
@@ -211,11 +216,7 @@ static enum status gone_tell(struct log_reader *reader, const struct part_state 
     if (piece == NULL)
         return STATUS_AWAY;
     *piece = (struct log_piece){ .state = *state, .gone = true };
-    pthread_mutex_lock(&reader->lock);
-    *reader->end = piece;
-    reader->end = &piece->next;
-    reader->pieces++;
-    pthread_mutex_unlock(&reader->lock);
+    hand_over(reader, piece);
     return STATUS_OK;
 }
 

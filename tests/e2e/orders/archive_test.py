@@ -154,6 +154,7 @@ def a_kill_at_any_moment_loses_nothing():
 @rule
 def a_step_that_was_killed_before_it_was_marked_is_done_again():
     sale, _, _ = over(3)
+    os.makedirs(os.path.dirname(bundle_of(sale)), exist_ok=True)
     with open(bundle_of(sale), "w") as file:  # a bundle that nobody has marked, and one half written
         file.write("of an earlier try")
     with open(bundle_of(sale) + ".part", "w") as file:
@@ -173,6 +174,7 @@ def a_step_that_was_killed_before_it_was_marked_is_done_again():
 def what_fails_raises_an_alarm_removes_nothing_and_is_tried_again():
     sale, _, _ = over(2)
     folder = os.path.join(server.data, "archive")
+    os.makedirs(folder, exist_ok=True)
     os.rename(folder, folder + ".away")
     with open(folder, "w") as file:
         file.write("no folder")
