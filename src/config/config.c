@@ -449,40 +449,42 @@ static void address_clean(char *value)
         memmove(host, at + 1, strlen(at + 1) + 1);
 }
 
+/* As it would stand in a file of settings. */
+static void value_write(const struct config *config, const struct entry *entry, char text[CONFIG_LIST])
+{
+    const char *field = (const char *)config + entry->offset;
+    uint64_t number = 0;
+    if (entry->kind == KIND_NUMBER) {
+        memcpy(&number, field, sizeof number);
+        snprintf(text, CONFIG_LIST, "%" PRIu64, number);
+    } else {
+        const char *flag = entry->kind == KIND_FLAG && *(const bool *)field ? "yes" : "no";
+        snprintf(text, CONFIG_LIST, "%s", entry->kind == KIND_FLAG ? flag : field);
+    }
+}
+
 bool config_setting(const struct config *config, size_t at, struct config_setting *setting)
 {
     struct entry entry;
-    uint64_t number = 0;
     if (!entry_at(at, &entry))
         return false;
-    const char *field = (const char *)config + entry.offset;
     *setting = (struct config_setting){ .section = entry.section,
         .key = entry.key,
         .source = (enum config_source)config->sources[at],
         .reload = entry.reload,
         .agreed = entry.agreed };
-    switch (entry.kind) {
-    case KIND_NUMBER:
-        memcpy(&number, field, sizeof number);
-        snprintf(setting->value, sizeof setting->value, "%" PRIu64, number);
-        break;
-    case KIND_FLAG:
-        snprintf(setting->value, sizeof setting->value, "%s", *(const bool *)field ? "yes" : "no");
-        break;
-    case KIND_TEXT:
-        snprintf(setting->value, sizeof setting->value, "%s", field);
+    value_write(config, &entry, setting->value);
+    if (entry.kind == KIND_TEXT)
         address_clean(setting->value);
-        break;
-    }
     return true;
 }
 
 void config_print(const struct config *config)
 {
     const char *section = "";
+    char value[CONFIG_LIST];
     struct entry entry;
     for (size_t i = 0; entry_at(i, &entry); i++) {
-        const char *field = (const char *)config + entry.offset;
         if (strcmp(section, entry.section) != 0)
             printf("%s[%s]\n", i == 0 ? "" : "\n", entry.section);
         section = entry.section;
@@ -490,14 +492,7 @@ void config_print(const struct config *config)
             printf("; SIGHUP applies a new value:\n");
         if (entry.agreed)
             printf("; the same in each process of several machines:\n");
-        uint64_t number = 0;
-        if (entry.kind == KIND_NUMBER) {
-            memcpy(&number, field, sizeof number);
-            printf("%s = %" PRIu64 "\n", entry.key, number);
-        } else if (entry.kind == KIND_FLAG) {
-            printf("%s = %s\n", entry.key, *(const bool *)field ? "yes" : "no");
-        } else {
-            printf("%s = %s\n", entry.key, field);
-        }
+        value_write(config, &entry, value);
+        printf("%s = %s\n", entry.key, value);
     }
 }

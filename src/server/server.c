@@ -43,10 +43,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
-#include <unistd.h>
 
 enum {
     WATCH_MS = 100,             /* how often the main thread looks after the others */

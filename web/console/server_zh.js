@@ -206,7 +206,6 @@ export const SENTENCES = {
     'email must be an address like name@example.org.': '邮箱格式应如 name@example.org。',
     'This order has another remedy already.': '此订单已有其他补救措施。',
     'This remedy is not possible for an order in this state.': '订单当前状态不能用此补救措施。',
-    '%llu mails to customers were given up: see the logs of the cases': '{1} 封给顾客的邮件未能发出，见各工单的联系记录。',
     'There is no known payment of this order. See stampede reconcile.': '此订单没有已知的付款，请运行对账。',
     'webhook.url is not set: there is no receiver.': '未设置 webhook.url，没有接收方。',
     'The answer is too long: ask for fewer rows.': '结果过长，请缩小范围。',
