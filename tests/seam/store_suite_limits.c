@@ -205,6 +205,7 @@ static void orders_in_a_bundle_still_count(void **state)
     bool more = true;
     const item_id other = item_of_another_sale(f, suite_item_of(f, f->free).product, one_in_a_month);
     const struct archive row = { .sale = f->sale, .orders = 1 };
+    struct archive_look made = { 0 }, now = { 0 };
     limits_are_set(f, f->free, one_in_a_month, STATUS_OK);
     if (ops(f)->archive == NULL)
         skip();
@@ -212,7 +213,8 @@ static void orders_in_a_bundle_still_count(void **state)
     assert_int_equal(money_shop_pays(f, ticket, "bill", &after), MOVE_DONE);
     suite_add_settle(f, ticket, SETTLE_SOLD);
     suite_must_send(f);
-    assert_int_equal(ops(f)->archive->begin(f->store, &row), STATUS_OK);
+    assert_int_equal(ops(f)->archive->look(f->store, f->sale, &made), STATUS_OK);
+    assert_int_equal(ops(f)->archive->begin(f->store, &row, &made, &now), STATUS_OK);
     for (uint32_t i = 0; i < 99 && more; i++)
         assert_int_equal(ops(f)->archive->remove(f->store, f->sale, &more), STATUS_OK);
     assert_false(suite_has_order(f, ticket));
