@@ -22,7 +22,8 @@ enum {
     ACCEPT_PAUSE_MS = 100, /* after the system had no descriptor left */
 };
 
-struct address accept_peer(const struct sockaddr_storage *from)
+/* A Unix socket's peer is this machine. */
+static struct address peer_of(const struct sockaddr_storage *from)
 {
     const struct sockaddr_in *v4 = (const void *)from;
     const struct sockaddr_in6 *v6 = (const void *)from;
@@ -96,22 +97,33 @@ void accept_secure(struct edge *edge)
     wake_signal(&edge->wake); /* the others, then the rest */
 }
 
+enum accepted accept_next(int listen_fd, int *fd, struct address *peer)
+{
+    struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
+    socklen_t bytes = sizeof from;
+    *fd = accept4(listen_fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (*fd >= 0) {
+        *peer = peer_of(&from);
+        return ACCEPTED_ONE;
+    }
+    if (errno == EAGAIN)
+        return ACCEPTED_ALL;
+    return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM ? ACCEPTED_NO_PLACE
+                                                                                     : ACCEPTED_GONE;
+}
+
 void accept_some(struct edge *edge)
 {
+    struct address peer;
+    int fd;
     for (int i = 0; i < ACCEPTS_MAX; i++) {
-        struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
-        socklen_t bytes = sizeof from;
-        int fd =
-            accept4(edge->listen_fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0) {
-            const struct address peer = accept_peer(&from);
-            admit(edge, fd, &peer, NULL);
-            continue;
-        }
-        if (errno == EAGAIN)
+        const enum accepted accepted = accept_next(edge->listen_fd, &fd, &peer);
+        if (accepted == ACCEPTED_ALL)
             return;
-        if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-            continue; /* that connection has gone already */
+        if (accepted == ACCEPTED_ONE)
+            admit(edge, fd, &peer, NULL);
+        if (accepted != ACCEPTED_NO_PLACE)
+            continue;
         log_warn("edge", "no more connections can be accepted: %m");
         if (!evict_for_place(edge)) {
             epoll_ctl(edge->epoll_fd, EPOLL_CTL_DEL, edge->listen_fd, NULL);

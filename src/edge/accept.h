@@ -6,9 +6,14 @@
 
 #include "edge/edge_state.h"
 
-struct sockaddr_storage;
-/* Who connected. A Unix socket's peer is this machine. Thread: any. */
-struct address accept_peer(const struct sockaddr_storage *from);
+enum accepted {
+    ACCEPTED_ONE,
+    ACCEPTED_ALL,      /* nobody waits any more */
+    ACCEPTED_GONE,     /* one has left before it was taken in */
+    ACCEPTED_NO_PLACE, /* the system has no descriptor or memory left; errno tells */
+};
+/* Takes in one connection. Thread: any. */
+enum accepted accept_next(int listen_fd, int *fd, struct address *peer);
 
 /* As many as one turn may have. When the system has no descriptor left and no connection is idle, the
  * listener leaves the epoll set until edge->listen_again. */

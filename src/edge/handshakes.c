@@ -327,26 +327,26 @@ static void admit(struct handshakes *all, int fd, const struct address *peer)
 
 static void accept_new(struct handshakes *all)
 {
+    struct address peer;
+    int fd;
     for (int i = 0; i < ACCEPTS_MAX; i++) {
-        struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
-        socklen_t bytes = sizeof from;
-        const int fd =
-            accept4(all->listen_fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0) {
-            const struct address peer = accept_peer(&from);
+        switch (accept_next(all->listen_fd, &fd, &peer)) {
+        case ACCEPTED_ONE:
             admit(all, fd, &peer);
-            continue;
-        }
-        if (errno == EAGAIN)
+            break;
+        case ACCEPTED_ALL:
             return;
-        if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-            continue; /* that connection has gone already */
-        log_warn("tls", "no more connections can be accepted: %m");
-        if (all->oldest == NONE) {
-            wake_wait(&all->wake, TICK_MS); /* until somebody else closes some */
-            return;
+        case ACCEPTED_GONE:
+            break;
+        case ACCEPTED_NO_PLACE:
+            log_warn("tls", "no more connections can be accepted: %m");
+            if (all->oldest == NONE) {
+                wake_wait(&all->wake, TICK_MS); /* until somebody else closes some */
+                return;
+            }
+            give_up(all, &all->slots[all->oldest], REFUSED);
+            break;
         }
-        give_up(all, &all->slots[all->oldest], REFUSED);
     }
 }
 

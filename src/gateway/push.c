@@ -57,22 +57,21 @@ static struct metric metric_cut[CUTS] = {
 };
 METRIC_TABLE(metric_cut);
 
-static uint32_t slots_of(const struct config *config)
+static uint32_t slots_of(uint64_t connections)
 {
-    return (uint32_t)config->connections_max + EDGE_TURNED_AWAY_SLOTS;
+    return (uint32_t)connections + EDGE_TURNED_AWAY_SLOTS;
 }
 
-size_t push_bytes(const struct config *config)
+size_t push_bytes(uint64_t connections)
 {
-    return sizeof(struct push) + push_table_bytes(slots_of(config));
+    return sizeof(struct push) + push_table_bytes(slots_of(connections));
 }
 
-struct push *push_create(struct arena *arena, const struct config *config)
+struct push *push_create(struct arena *arena, uint64_t connections)
 {
-    const uint32_t connections = (uint32_t)config->connections_max;
     struct push *push = arena_take(arena, 1, sizeof *push);
-    push_table_create(&push->table, arena, slots_of(config));
-    push->sockets_max = connections - connections / 4;
+    push_table_create(&push->table, arena, slots_of(connections));
+    push->sockets_max = (uint32_t)(connections - connections / 4);
     return push;
 }
 

@@ -15,7 +15,6 @@
 #include "edge/edge.h"
 
 struct arena;
-struct config;
 struct push;
 struct routes;
 struct exchange;
@@ -23,8 +22,8 @@ struct job;
 struct push_watch;
 struct session;
 
-size_t push_bytes(const struct config *config);
-struct push *push_create(struct arena *arena, const struct config *config);
+size_t push_bytes(uint64_t connections);
+struct push *push_create(struct arena *arena, uint64_t connections); /* server.connections_max */
 
 enum edge_verdict push_request(struct exchange *exchange); /* push_request.c */
 bool push_is_full(const struct routes *routes);

@@ -4,7 +4,6 @@
 #include "api/handover.h"
 #include "api/key_ring.h"
 #include "api/public_routes.h"
-#include "api/refusals.h"
 #include "api/sale_meters.h"
 #include "base/clock.h"
 #include "base/metrics.h"
@@ -14,7 +13,6 @@
 #include "funnel/anomaly/watch.h"
 #include "funnel/item_rules.h"
 #include "funnel/limits.h"
-#include "funnel/token.h"
 #include "gateway/admin_gate.h"
 #include "gateway/anomaly_notes.h"
 #include "gateway/answers.h"
@@ -451,7 +449,8 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     struct inventory_port *port)
 {
     struct routes *routes = *out = arena_object(sizeof *routes,
-        asks_bytes() + waits_bytes() + traced_bytes() + job_shares_bytes() + push_bytes(shared->config));
+        asks_bytes() + waits_bytes() + traced_bytes() + job_shares_bytes()
+            + push_bytes(shared->config->connections_max));
     if (routes == NULL)
         return STATUS_FULL;
     routes->shared = *shared;
@@ -480,7 +479,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     routes->asks = asks_create(&routes->arena);
     routes->waits = waits_create(&routes->arena);
     routes->traced = traced_create(&routes->arena);
-    routes->push = push_create(&routes->arena, shared->config);
+    routes->push = push_create(&routes->arena, shared->config->connections_max);
     job_shares_create(&routes->jobs, &routes->arena);
     return STATUS_OK;
 }

@@ -26,7 +26,7 @@ struct routes {
     struct arena arena; /* it lives in it */
     struct routes_shared shared;
     uint32_t index;
-    bool test_mode; /* config/test_mode.h */
+    bool test_mode;                 /* config/test_mode.h */
     struct edge_handler redirected; /* what gateway/redirect.h stands before, if it does */
     uint16_t tls_port;
     struct edge *edge;

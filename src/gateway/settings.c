@@ -47,12 +47,12 @@ static void level_set(const char *name)
             log_level_set((enum log_level)level);
 }
 
-void log_settings_use(const struct config *config)
+void log_settings_use(const char *level, const char *format_name)
 {
     static const char *const formats[] = { "text", "json", "logfmt" };
-    level_set(config->log_level);
+    level_set(level);
     for (int format = LOG_TEXT; format <= LOG_LOGFMT; format++)
-        if (strcmp(config->log_format, formats[format]) == 0)
+        if (strcmp(format_name, formats[format]) == 0)
             log_format_set((enum log_format)format);
 }
 
@@ -141,7 +141,7 @@ enum status settings_load(struct handover *handover, struct key_ring *key_ring,
         settings_free(settings);
         return status;
     }
-    log_settings_use(config);
+    log_settings_use(config->log_level, config->log_format);
     handover_put(handover, turns, settings);
     return STATUS_OK;
 }

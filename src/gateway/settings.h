@@ -34,6 +34,6 @@ void settings_free(void *pointer); /* to settings */
 uint8_t settings_origin(const struct settings *settings, struct span origin);
 
 /* server.log_level and log.format, at the start and with new settings. Thread: any. */
-void log_settings_use(const struct config *config);
+void log_settings_use(const char *level, const char *format_name);
 
 #endif

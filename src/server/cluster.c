@@ -49,16 +49,16 @@ struct cluster {
     struct thread inventory_thread, log_thread, keeper_thread;
 };
 
-static bool is_gateway(const struct config *config)
+static bool is_gateway(const char *role)
 {
-    return strcmp(config->cluster_role, "gateway") == 0;
+    return strcmp(role, "gateway") == 0;
 }
 
 enum leads cluster_leads(const struct config *config)
 {
     if (!cluster_is_set(config))
         return LEADS_ALWAYS;
-    return is_gateway(config) ? LEADS_NEVER : LEADS_BY_LEASE;
+    return is_gateway(config->cluster_role) ? LEADS_NEVER : LEADS_BY_LEASE;
 }
 
 /* ---- what processes tell each other: on the inventory's thread ---- */
@@ -277,8 +277,8 @@ static enum status remote_start(struct cluster *cluster, const struct config *co
         .process = cluster->member.process,
         .changed = order_changed,
         .changes_end = changes_end,
-        .proposed = is_gateway(config) ? NULL : proposed,
-        .levels = is_gateway(config) ? NULL : levels,
+        .proposed = is_gateway(config->cluster_role) ? NULL : proposed,
+        .levels = is_gateway(config->cluster_role) ? NULL : levels,
         .moved = order_moved,
         .news = news_write,
         .news_urgent = config->trace_endpoint[0] != '\0' ? news_urgent : NULL,
@@ -306,7 +306,7 @@ static enum status caches_open(struct cluster *cluster, const struct redis_clien
 static enum status broker_start(
     struct cluster *cluster, const struct config *config, char error[CONFIG_ERROR])
 {
-    if (is_gateway(config) || strcmp(config->queue_kind, "kafka") != 0)
+    if (is_gateway(config->cluster_role) || strcmp(config->queue_kind, "kafka") != 0)
         return STATUS_OK;
     return kafka_broker_open(&cluster->broker,
         &(struct kafka_config){ .brokers = config->queue_url,
@@ -356,7 +356,7 @@ enum status cluster_open(struct cluster **out, const struct config *config,
         status = caches_open(cluster, &redis, folder->data_id, error);
     if (status == STATUS_OK)
         status = broker_start(cluster, config, error);
-    if (status == STATUS_OK && !is_gateway(config))
+    if (status == STATUS_OK && !is_gateway(config->cluster_role))
         cluster->keeping = (struct keeper_config){ .redis = redis,
             .data_id = folder->data_id,
             .engine = engine,
@@ -443,7 +443,7 @@ enum status cluster_join(struct cluster *cluster, struct worker *worker, struct 
     cluster->link = link;
     link_others_wake(link, remote_wake(cluster->remote));
     link_health_from(link, cluster_health, cluster);
-    return is_gateway(cluster->config) ? STATUS_OK : keeper_start(cluster, error);
+    return is_gateway(cluster->config->cluster_role) ? STATUS_OK : keeper_start(cluster, error);
 }
 
 bool cluster_start(struct cluster *cluster)

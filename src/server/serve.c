@@ -61,7 +61,7 @@ static bool settings_good(struct config *config, struct command_line *line)
 {
     char error[CONFIG_ERROR];
     if (settings_read(config, line, error) == STATUS_OK) {
-        log_settings_use(config);
+        log_settings_use(config->log_level, config->log_format);
         return true;
     }
     if (error[0] == 0)

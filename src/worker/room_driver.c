@@ -336,9 +336,9 @@ void room_driver_define(struct room_driver *driver, const struct sale *sale, uin
         room->defined = defined;
 }
 
-size_t room_driver_bytes(const struct config *config)
+size_t room_driver_bytes(uint64_t sales_max)
 {
-    return config->sales_max * (sizeof(struct open_room) + sizeof(sale_id)) + 128;
+    return sales_max * (sizeof(struct open_room) + sizeof(sale_id)) + 128;
 }
 
 struct room_driver *room_driver_open(

@@ -43,7 +43,7 @@ struct room_driver_config {
 };
 struct room_driver *room_driver_open(
     struct arena *arena, const struct room_driver_config *config, struct task *task);
-size_t room_driver_bytes(const struct config *config); /* of the arena, for the rooms of all sales */
+size_t room_driver_bytes(uint64_t sales_max); /* of the arena, for the rooms of all sales */
 /* The inventory hears of a sale before its room opens: the next one whose room is open and of which it may
  * not have heard; 0: there is no more. *at is 0 at first, and moves on. */
 sale_id room_driver_undefined(const struct room_driver *driver, uint32_t *at);

@@ -398,7 +398,7 @@ static size_t worker_bytes(const struct worker_config *config)
     const struct sale_report_config report = report_config(config);
     return TASKS_BYTES + order_writing_bytes() + returns_bytes() + reconcile_runs_bytes()
         + anomaly_findings_bytes(config->edges) + sale_report_bytes(&report) + history_bytes()
-        + room_driver_bytes(config->config);
+        + room_driver_bytes(config->config->sales_max);
 }
 
 /* Audit rows of commands name their channels. */

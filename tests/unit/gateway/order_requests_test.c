@@ -123,8 +123,8 @@ static int start(void **state)
     played.now_ms = NOW_S * 1000ull;
     config_defaults(&config);
     config.connections_max = 16;
-    routes = arena_object(
-        sizeof *routes, asks_bytes() + waits_bytes() + job_shares_bytes() + push_bytes(&config));
+    routes = arena_object(sizeof *routes,
+        asks_bytes() + waits_bytes() + job_shares_bytes() + push_bytes(config.connections_max));
     if (routes == NULL || link_open(&to_worker, 1, 1) != STATUS_OK)
         return -1;
     for (uint32_t i = 0; i < 3; i++)
@@ -143,7 +143,7 @@ static int start(void **state)
     routes->settings = &settings;
     routes->asks = asks_create(&routes->arena);
     routes->waits = waits_create(&routes->arena);
-    routes->push = push_create(&routes->arena, &config);
+    routes->push = push_create(&routes->arena, config.connections_max);
     job_shares_create(&routes->jobs, &routes->arena);
     return 0;
 }
