@@ -56,8 +56,11 @@ static void an_invented_order_is_found(void **state)
 {
     (void)state;
     folder_sql(&sold_folder,
-        "INSERT INTO orders SELECT 12, item, 99, slot, quantity, channel, state, reason, "
-        "unit_price, amount, created_ms, pay_by_ms, version, 0, 0 FROM orders WHERE ticket = 5");
+        "INSERT INTO orders(ticket, item, user_id, slot, quantity, channel, state, reason, "
+        "unit_price,"
+        " amount, created_ms, pay_by_ms, version) SELECT 12, item, 99, slot, quantity, channel, "
+        "state,"
+        " reason, unit_price, amount, created_ms, pay_by_ms, version FROM orders WHERE ticket = 5");
     assert_says(sold_verified(VERIFY_FAILED), "has no ticket in the log (number 12, the last one is 11)");
 }
 
