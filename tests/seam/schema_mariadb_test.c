@@ -5,8 +5,11 @@
 
 #include <stddef.h>
 
+/* The place of a column among those that a statement without names sees: hidden ones, which stand in for
+ * partial indexes, may lie between. */
 static const char columns[] =
-    "SELECT concat_ws(' ', table_name, column_name, ordinal_position, column_type, is_nullable,"
+    "SELECT concat_ws(' ', table_name, column_name, row_number() OVER (PARTITION BY table_name,"
+    " extra LIKE '%INVISIBLE%' ORDER BY ordinal_position), column_type, is_nullable,"
     " column_default, extra, collation_name, generation_expression) FROM information_schema.columns"
     " WHERE table_schema = database() AND table_name NOT LIKE 'stampede%' ORDER BY 1";
 static const char indexes[] =
