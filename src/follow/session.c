@@ -132,13 +132,16 @@ static int place_open(struct addrinfo *found,
 
 int session_listen(const char *address, uint16_t *port)
 {
-    struct sockaddr_storage bound = { 0 };
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } bound = { .v6 = { .sin6_family = AF_UNSPEC } };
     socklen_t size = sizeof bound;
     const int fd = place_open(place_find(address, true), listens, 0);
     *port = 0;
-    if (fd >= 0 && getsockname(fd, (struct sockaddr *)&bound, &size) == 0)
-        *port = ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
-                                                  : ((struct sockaddr_in *)&bound)->sin_port);
+    if (fd >= 0 && getsockname(fd, &bound.any, &size) == 0)
+        *port = ntohs(bound.any.sa_family == AF_INET6 ? bound.v6.sin6_port : bound.v4.sin_port);
     return fd;
 }
 

@@ -393,6 +393,11 @@ static const char archive_wishes_18[] =
     "CREATE TABLE archive_wishes(sale INTEGER PRIMARY KEY CHECK(sale BETWEEN 1 AND 16383),"
     " asked INTEGER NOT NULL CHECK(asked IN (0, 1)), tries INTEGER NOT NULL,"
     " due_ms INTEGER NOT NULL, why TEXT NOT NULL) STRICT";
+static const char limit_uses_18[] =
+    "CREATE TABLE limit_uses(scope INTEGER NOT NULL, holder INTEGER NOT NULL,"
+    " ticket INTEGER NOT NULL, units INTEGER NOT NULL CHECK(units > 0), most INTEGER NOT NULL,"
+    " at_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL,"
+    " PRIMARY KEY(scope, holder, ticket)) STRICT, WITHOUT ROWID";
 static const char *const step_18[] = {
     "ALTER TABLE items ADD COLUMN period_limit INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE items ADD COLUMN payer_limit INTEGER NOT NULL DEFAULT 0",
@@ -400,10 +405,7 @@ static const char *const step_18[] = {
     "ALTER TABLE items ADD COLUMN period_group INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE orders ADD COLUMN limited INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE payments ADD COLUMN payer INTEGER NOT NULL DEFAULT 0",
-    "CREATE TABLE limit_uses(scope INTEGER NOT NULL, holder INTEGER NOT NULL,"
-    " ticket INTEGER NOT NULL, units INTEGER NOT NULL CHECK(units > 0), most INTEGER NOT NULL,"
-    " at_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL,"
-    " PRIMARY KEY(scope, holder, ticket)) STRICT, WITHOUT ROWID",
+    limit_uses_18,
     "CREATE INDEX limit_uses_of ON limit_uses(ticket)",
     "CREATE INDEX limit_uses_over ON limit_uses(until_ms)",
     "CREATE TABLE limit_scopes(scope INTEGER PRIMARY KEY) STRICT",

@@ -367,7 +367,7 @@ static uint64_t forget_turn(struct archiving *archiving, uint64_t now_ms)
         const enum status status = store->ops->archive->remove(store, archiving->now.sale, &more);
         if (status == STATUS_BUSY)
             alarm_raise(ALARM_ARCHIVE_FAILED, now_ms,
-                "sale %u: a refund was asked for while it left; its rows stay until it is done",
+                "sale %u: a refund was asked for while it left: its rows stay until it is done",
                 archiving->now.sale);
         if (status != STATUS_OK)
             return again(archiving, now_ms);

@@ -169,8 +169,10 @@ static void partitions_and_their_logs_leave_with_the_sale_and_are_not_made_again
     uint32_t count = 0, parts = 0;
     bool more = true;
     const uint32_t part = part_of_sale(f->sale, 0), other = part_of_sale(f->sale + 1, 0);
-    if (ops(f)->cluster == NULL)
+    if (ops(f)->cluster == NULL) {
         skip();
+        return; /* the analyzer does not know that skip() ends the test */
+    }
     uint8_t *buffer = malloc(JOURNAL_ENTRY_BYTES_MAX);
     assert_int_equal(ops(f)->cluster->part_want(f->store, part), STATUS_OK);
     assert_int_equal(ops(f)->cluster->epoch_raise(f->store, part, 0), STATUS_OK);

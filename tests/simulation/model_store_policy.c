@@ -59,6 +59,7 @@ static enum status model_book(
             line_put(model, booking, booking->booked_ms);
         model->bookings[model->at.bookings++] = *booking;
     } else if (*answer == BOOK_THERE) {
+        invariant(old != NULL);
         *booking = *old;
     }
     if (*answer != BOOK_FULL)

@@ -138,7 +138,7 @@ export const SENTENCES = {
     'units of a dismissed dead letter are held': '已搁置的死信仍占用商品',
     'its log is shared with other sales that were moved here': '它的日志与迁移来的其他活动共用',
     'orders have changed since the bundle was made': '归档包生成后订单有变化',
-    'sale %u: a refund was asked for while it left; its rows stay until it is done': '活动 {1}：移入期间有人要求退款，退款完成前保留其记录',
+    'sale %u: a refund was asked for while it left: its rows stay until it is done': '活动 {1}：移入期间有人要求退款，退款完成前保留其记录',
     "sale %u can't be archived (try %u): %s": '活动 {1} 无法归档（第 {2} 次）：{3:told}',
     "Give either subject, the shop's name of the customer, or user, 16 hex digits.": '请填写 subject（商城的客户名）或 user（16 位十六进制数字）之一。',
     'The sale has not ended. End it first.': '活动尚未结束。请先结束。',

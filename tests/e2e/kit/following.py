@@ -107,7 +107,9 @@ class Followed(Server):
         return f"127.0.0.1:{self.follow_port}"
 
     def current(self):
-        eventually(lambda: self.metrics()["stampede_follow_current"] == 1, f"no follower: {self.log()[-1500:]}")
+        """The follower has everything, and purchases go on: the server looks at that ten times a second."""
+        eventually(lambda: (now := self.metrics())["stampede_follow_current"] == 1 and now["stampede_wins_stopped"] == 0,
+                   f"no follower: {self.log()[-1500:]}")
         return self
 
 

@@ -27,9 +27,9 @@ static struct purchase_trace *row_begin(struct purchase_traces *traces, uint64_t
 {
     struct purchase_trace *row = purchase_trace_take(traces, number);
     assert_non_null(row);
-    for (uint8_t i = 0; i < TRACE_BYTES; i++)
+    for (uint32_t i = 0; i < TRACE_BYTES; i++)
         row->from.trace[i] = (uint8_t)(i + number);
-    for (uint8_t i = 0; i < sizeof row->spans; i++)
+    for (uint32_t i = 0; i < sizeof row->spans; i++)
         row->spans[i / TRACE_SPAN_BYTES][i % TRACE_SPAN_BYTES] = (uint8_t)(0xff - i);
     snprintf(row->request_id, sizeof row->request_id, "front-%llu", (unsigned long long)number);
     row->item = 7;

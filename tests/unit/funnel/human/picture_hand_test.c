@@ -27,7 +27,7 @@ static void drawn(struct paper *paper, uint64_t seed, int side)
 
 static bool same(const struct paper *a, const struct paper *b)
 {
-    return memcmp(a->ink, b->ink, (size_t)(a->width * a->height)) == 0;
+    return memcmp(a->ink, b->ink, (size_t)a->width * (size_t)a->height) == 0;
 }
 
 static void no_two_drawings_of_an_outline_are_alike(void **state)
