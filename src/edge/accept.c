@@ -22,7 +22,8 @@ enum {
     ACCEPT_PAUSE_MS = 100, /* after the system had no descriptor left */
 };
 
-struct address accept_peer(const struct sockaddr_storage *from)
+/* Who connected. A Unix socket's peer is this machine. */
+static struct address peer_of(const struct sockaddr_storage *from)
 {
     const struct sockaddr_in *v4 = (const void *)from;
     const struct sockaddr_in6 *v6 = (const void *)from;
@@ -33,6 +34,21 @@ struct address accept_peer(const struct sockaddr_storage *from)
         return address_from_v4(&(const uint32_t){ htonl(INADDR_LOOPBACK) });
     memcpy(peer.bytes, &v6->sin6_addr, sizeof peer.bytes);
     return peer;
+}
+
+int accept_next(int listen_fd, struct address *peer)
+{
+    struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
+    socklen_t bytes = sizeof from;
+    const int fd = accept4(listen_fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0)
+        *peer = peer_of(&from);
+    return fd;
+}
+
+bool accept_is_short(int why)
+{
+    return why == EMFILE || why == ENFILE || why == ENOBUFS || why == ENOMEM;
 }
 
 /* A best-effort refusal, then a close without lingering. */
@@ -99,18 +115,15 @@ void accept_secure(struct edge *edge)
 void accept_some(struct edge *edge)
 {
     for (int i = 0; i < ACCEPTS_MAX; i++) {
-        struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
-        socklen_t bytes = sizeof from;
-        int fd =
-            accept4(edge->listen_fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct address peer;
+        const int fd = accept_next(edge->listen_fd, &peer);
         if (fd >= 0) {
-            const struct address peer = accept_peer(&from);
             admit(edge, fd, &peer, NULL);
             continue;
         }
         if (errno == EAGAIN)
             return;
-        if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+        if (!accept_is_short(errno))
             continue; /* that connection has gone already */
         log_warn("edge", "no more connections can be accepted: %m");
         if (!evict_for_place(edge)) {

@@ -6,9 +6,9 @@
 
 #include "edge/edge_state.h"
 
-struct sockaddr_storage;
-/* Who connected. A Unix socket's peer is this machine. Thread: any. */
-struct address accept_peer(const struct sockaddr_storage *from);
+/* The next connection that waits there, and who it is; -1 with errno. Thread: any. */
+MUST_CHECK int accept_next(int listen_fd, struct address *peer);
+bool accept_is_short(int why); /* errno of accept_next: the system has no descriptor or memory left */
 
 /* As many as one turn may have. When the system has no descriptor left and no connection is idle, the
  * listener leaves the epoll set until edge->listen_again. */

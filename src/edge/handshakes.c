@@ -325,28 +325,27 @@ static void admit(struct handshakes *all, int fd, const struct address *peer)
         give_up(all, one, FAILED);
 }
 
+/* The system has no descriptor left: somebody gives way, or others must close some first. */
+static bool room_make(struct handshakes *all)
+{
+    log_warn("tls", "no more connections can be accepted: %m");
+    if (all->oldest == NONE) {
+        wake_wait(&all->wake, TICK_MS);
+        return false;
+    }
+    give_up(all, &all->slots[all->oldest], REFUSED);
+    return true;
+}
+
 static void accept_new(struct handshakes *all)
 {
     for (int i = 0; i < ACCEPTS_MAX; i++) {
-        struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
-        socklen_t bytes = sizeof from;
-        const int fd =
-            accept4(all->listen_fd, (struct sockaddr *)&from, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0) {
-            const struct address peer = accept_peer(&from);
+        struct address peer;
+        const int fd = accept_next(all->listen_fd, &peer);
+        if (fd < 0 && (errno == EAGAIN || (accept_is_short(errno) && !room_make(all))))
+            return;
+        if (fd >= 0) /* else that connection has gone already */
             admit(all, fd, &peer);
-            continue;
-        }
-        if (errno == EAGAIN)
-            return;
-        if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
-            continue; /* that connection has gone already */
-        log_warn("tls", "no more connections can be accepted: %m");
-        if (all->oldest == NONE) {
-            wake_wait(&all->wake, TICK_MS); /* until somebody else closes some */
-            return;
-        }
-        give_up(all, &all->slots[all->oldest], REFUSED);
     }
 }
 

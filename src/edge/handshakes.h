@@ -43,19 +43,18 @@ struct secure_arrival {
 
 struct handshakes;
 /* Errors: as listener_open. */
-MUST_CHECK enum status handshakes_open(
-    struct handshakes **handshakes, const struct handshakes_config *config);
-void handshakes_close(struct handshakes *handshakes); /* accepts NULL; the thread has ended */
-uint16_t handshakes_port(const struct handshakes *handshakes);
+MUST_CHECK enum status handshakes_open(struct handshakes **opened, const struct handshakes_config *config);
+void handshakes_close(struct handshakes *all); /* accepts NULL; the thread has ended */
+uint16_t handshakes_port(const struct handshakes *all);
 /* Whom to wake for arrivals; before the thread starts. */
-void handshakes_lead_to(struct handshakes *handshakes, struct wake *edge);
-void handshakes_run(void *handshakes); /* the thread, until handshakes_stop */
+void handshakes_lead_to(struct handshakes *all, struct wake *edge);
+void handshakes_run(void *context); /* the thread, until handshakes_stop */
 /* Any thread: no new ones; those under way may end within a second. */
-void handshakes_stop(struct handshakes *handshakes);
+void handshakes_stop(struct handshakes *all);
 /* The edge: the next one that is done. False: there is none. */
-MUST_CHECK bool handshakes_take(struct handshakes *handshakes, struct secure_arrival *arrival);
+MUST_CHECK bool handshakes_take(struct handshakes *all, struct secure_arrival *arrival);
 /* The edge: the stream is not used any more. The thread that took its memory gives it back: one that
  * sells must not wait for a lock of the allocator that one in the background holds. */
-void handshakes_bury(struct handshakes *handshakes, struct tls_stream *stream);
+void handshakes_bury(struct handshakes *all, struct tls_stream *stream);
 
 #endif

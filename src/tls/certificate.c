@@ -70,6 +70,7 @@ static int protocol_choose(SSL *ssl, const unsigned char **chosen, unsigned char
 }
 
 /* A key with a passphrase: there is nobody to type it. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is OpenSSL's */
 static int passphrase_none(char *buffer, int size, int writes, void *context)
 {
     (void)buffer;

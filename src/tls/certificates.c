@@ -36,6 +36,7 @@ void certificate_set_give(struct certificate_set *set)
 }
 
 /* A name that nobody knows gets the first one: a client may want no name at all. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is OpenSSL's */
 static int name_ask(SSL *ssl, int *alert, void *context)
 {
     const struct certificate_set *set = context;
