@@ -3,7 +3,6 @@
 
 #include "edge/listener.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +38,10 @@ int listening_tls(const struct listening *listening, uint32_t edge)
 }
 
 bool listening_is_taken(
-    const struct listening *listening, const struct config *config, char error[CONFIG_ERROR])
+    const struct listening *listening, const char *address, uint16_t port, char error[CONFIG_ERROR])
 {
-    if (listening->plain_count > 0 || !listener_taken(config->address, (uint16_t)config->port))
+    if (listening->plain_count > 0 || !listener_taken(address, port))
         return false;
-    snprintf(error, CONFIG_ERROR, "can't listen on %.100s port %" PRIu64 ": something else does",
-        config->address, config->port);
+    snprintf(error, CONFIG_ERROR, "can't listen on %.100s port %u: something else does", address, port);
     return true;
 }

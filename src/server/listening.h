@@ -18,7 +18,7 @@ void listening_find(struct listening *listening);
 int listening_plain(const struct listening *listening, uint32_t edge);
 int listening_tls(const struct listening *listening, uint32_t edge);
 /* Whether somebody else listens at server.port already, and none is given; `error` says so. */
-MUST_CHECK bool listening_is_taken(
-    const struct listening *listening, const struct config *config, char error[CONFIG_ERROR]);
+MUST_CHECK bool listening_is_taken(const struct listening *listening, const char *address,
+    uint16_t port, char error[CONFIG_ERROR]);
 
 #endif

@@ -26,6 +26,6 @@ void reload_settings(const struct reload *reload)
         log_info("server", "settings reloaded");
     else
         log_error("server", "settings not reloaded: %s", error);
-    tls_service_reload(reload->tls, &config, clock_now_ms());
+    tls_service_reload(reload->tls, config.tls_certificates, clock_now_ms());
     sd_notify(0, "READY=1");
 }

@@ -197,8 +197,7 @@ static bool worker_make(struct server *server)
 
 static bool edge_start(struct server *server, uint32_t index)
 {
-    if (tls_service_listen(&server->tls, &server->config, index, &server->listening, server->error)
-        != STATUS_OK)
+    if (tls_service_listen(&server->tls, index, &server->listening, server->error) != STATUS_OK)
         return false;
     const struct routes_shared shared = { .config = &server->config,
         .keys = &server->storage.keys,
@@ -270,7 +269,8 @@ static bool edge_start(struct server *server, uint32_t index)
 static bool edges_start(struct server *server)
 {
     listening_find(&server->listening);
-    if (listening_is_taken(&server->listening, &server->config, server->error))
+    if (listening_is_taken(&server->listening, server->config.address,
+            (uint16_t)server->config.port, server->error))
         return false;
     for (uint32_t i = 0; i < server->edge_count; i++)
         if (!edge_start(server, i))
@@ -320,8 +320,8 @@ static bool server_open(struct server *server)
     gate_limits_apply(server->limits.limits, &server->switches, &server->config);
     if (!channels_open(server))
         return false;
-    const enum status tls = tls_service_open(
-        &server->tls, &server->config, server->edge_count, &server->limits.trusted, server->error);
+    const enum status tls =
+        tls_service_open(&server->tls, server->edge_count, &server->limits.trusted, server->error);
     server->wrong_settings = tls == STATUS_BAD_INPUT;
     if (tls != STATUS_OK)
         return false;
@@ -469,6 +469,7 @@ int server_run(const struct config *config, const struct server_options *options
     invariant(server != NULL);
     server->config = *config;
     server->options = options;
+    server->tls.config = &server->config;
     metrics_thread_enter();
     signals_block(&signals);
     umask(S_IRWXG | S_IRWXO); /* what is written here is nobody else's business */

@@ -34,8 +34,9 @@ static bool may_begin(void *context, const struct address *client, uint64_t now_
     return limits_address(context, client, now_ms) == 0;
 }
 
-static enum status limits_open(struct tls_service *tls, const struct config *config, uint32_t edges)
+static enum status limits_open(struct tls_service *tls, uint32_t edges)
 {
+    const struct config *config = tls->config;
     struct hash_key key;
     const uint32_t per_s = (uint32_t)config->tls_handshakes_per_s;
     struct limits_config rates = { .addresses = RATE_ADDRESSES,
@@ -55,25 +56,27 @@ static enum status limits_open(struct tls_service *tls, const struct config *con
     return status;
 }
 
-enum status tls_service_open(struct tls_service *tls, const struct config *config, uint32_t edges,
-    const struct trusted *trusted, char error[CONFIG_ERROR])
+enum status tls_service_open(struct tls_service *tls, uint32_t edges, const struct trusted *trusted,
+    char error[CONFIG_ERROR])
 {
+    const struct config *config = tls->config;
     if (config->tls_certificates[0] == 0)
         return STATUS_OK;
     tls->trusted = trusted;
     if (config->tls_hsts_s > 0)
         snprintf(tls->header, sizeof tls->header,
             "Strict-Transport-Security: max-age=%" PRIu64 "\r\n", config->tls_hsts_s);
-    if (limits_open(tls, config, edges) != STATUS_OK) {
+    if (limits_open(tls, edges) != STATUS_OK) {
         snprintf(error, CONFIG_ERROR, "no memory for the limits of TLS handshakes");
         return STATUS_FULL;
     }
     return certificates_open(&tls->certificates, span_from_string(config->tls_certificates), error);
 }
 
-enum status tls_service_listen(struct tls_service *tls, struct config *config, uint32_t edge,
+enum status tls_service_listen(struct tls_service *tls, uint32_t edge,
     const struct listening *listening, char error[CONFIG_ERROR])
 {
+    struct config *config = tls->config;
     if (tls->certificates == NULL)
         return STATUS_OK;
     const char *address = config->tls_address[0] != 0 ? config->tls_address : config->address;
@@ -167,13 +170,12 @@ void tls_service_watch(struct tls_service *tls, uint64_t now_ms)
     expiry_watch(tls, now_ms);
 }
 
-void tls_service_reload(struct tls_service *tls, const struct config *config, uint64_t now_ms)
+void tls_service_reload(struct tls_service *tls, const char *list, uint64_t now_ms)
 {
     char error[CERTIFICATE_ERROR] = "";
     if (tls->certificates == NULL)
         return;
-    const struct span list = span_from_string(config->tls_certificates);
-    const bool good = certificates_load(tls->certificates, list, error) == STATUS_OK;
+    const bool good = certificates_load(tls->certificates, span_from_string(list), error) == STATUS_OK;
     news_tell(tls, good, error, now_ms);
     expiry_watch(tls, now_ms);
 }

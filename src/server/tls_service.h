@@ -19,6 +19,7 @@ struct trusted;
 
 enum { TLS_HEADER_BYTES = 64 };
 struct tls_service {
+    struct config *config;             /* set by the owner, before all calls */
     struct certificates *certificates; /* NULL: no TLS */
     struct caller_counts *callers;
     struct limits *rates;
@@ -30,18 +31,18 @@ struct tls_service {
 };
 
 /* Errors: STATUS_BAD_INPUT for settings and files that are wrong; `error` says what. */
-MUST_CHECK enum status tls_service_open(struct tls_service *tls, const struct config *config,
-    uint32_t edges, const struct trusted *trusted, char error[CONFIG_ERROR]);
-/* The listener of one edge, before the edge; config->tls_port becomes the real one. */
-MUST_CHECK enum status tls_service_listen(struct tls_service *tls, struct config *config,
-    uint32_t edge, const struct listening *listening, char error[CONFIG_ERROR]);
+MUST_CHECK enum status tls_service_open(struct tls_service *tls, uint32_t edges,
+    const struct trusted *trusted, char error[CONFIG_ERROR]);
+/* The listener of one edge, before the edge; tls_port of the settings becomes the real one. */
+MUST_CHECK enum status tls_service_listen(struct tls_service *tls, uint32_t edge,
+    const struct listening *listening, char error[CONFIG_ERROR]);
 MUST_CHECK bool tls_service_start(struct tls_service *tls); /* the threads */
 void tls_service_stop(struct tls_service *tls); /* no new connections; the threads end, the edges go on */
 void tls_service_close(struct tls_service *tls); /* after the edges; accepts a zeroed one */
 struct span tls_service_header(const struct tls_service *tls);
 /* Often: has an eye on the files, on expiry and their alarms. */
 void tls_service_watch(struct tls_service *tls, uint64_t now_ms);
-/* SIGHUP: reads the files anew, those of the new list. */
-void tls_service_reload(struct tls_service *tls, const struct config *config, uint64_t now_ms);
+/* SIGHUP: reads the files of the list (tls.certificates) anew. */
+void tls_service_reload(struct tls_service *tls, const char *list, uint64_t now_ms);
 
 #endif

@@ -267,6 +267,22 @@ def alone_may_sell_with_an_alarm():
 
 
 @rule
+def a_follower_that_lags_raises_an_alarm_and_catches_up():
+    first, copy = pair({"follow.mode": "async", "follow.buffer_mib": 1, "follow.away_ms": 60000})
+    thing = first.open_item(total=100000)
+    alarm = lambda: first.metrics()['stampede_alarm{name="follower-lag"}']
+    copy.process.send_signal(signal.SIGSTOP)
+    try:
+        eventually(lambda: alarm() == 1 or not sell(5, first, thing))
+    finally:
+        copy.process.send_signal(signal.SIGCONT)
+    eventually(lambda: alarm() == 0)
+    first.current()
+    first.stop()
+    copy.kill()
+
+
+@rule
 def a_clean_stop_hands_everything_over_in_mode_async_too():
     first, copy = pair({"follow.mode": "async"})
     thing = first.open_item(total=1000)
