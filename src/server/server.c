@@ -45,6 +45,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 enum {
     WATCH_MS = 100,             /* how often the main thread looks after the others */
@@ -301,10 +302,8 @@ static bool threads_start(struct server *server)
 static bool server_open(struct server *server)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    server->edge_count = server->config.threads != 0 ? (uint32_t)server->config.threads
-        : cores < 1                                  ? 1
-        : cores > EDGES_MAX                          ? EDGES_MAX
-                                                     : (uint32_t)cores;
+    const long edges = server->config.threads != 0 ? (long)server->config.threads : cores;
+    server->edge_count = edges < 1 ? 1 : edges > EDGES_MAX ? EDGES_MAX : (uint32_t)edges;
     server->host_on_edge =
         !cluster_is_set(&server->config) && (cores <= FEW_CORES || server->edge_count == 1);
     server->turns.readers = server->edge_count + database_shares(&server->config).view_readers;
