@@ -136,9 +136,9 @@ def beside_nginx():
             f" (pairs {min(ratios):.2f} - {max(ratios):.2f})"), ratio >= 1.0
 
 
-def under_a_flood():
+def under_a_flood(rsa):
     """Those who flood have machines of their own: here they stay on the last core, and let everybody else go first."""
-    certificate = Certificate("a.example", rsa=True)  # the signature that costs most
+    certificate = Certificate("a.example", rsa=rsa)
     server = shop(certificate)
     idle, busy, handshakes = [], [], 0
     program = os.path.join(BUILD_ROOT, "release", "bench", "tls_load")
@@ -180,5 +180,7 @@ def replaced_under_load():
 def parts(bars):
     bars.part("8 scanner", "testssl.sh finds nothing to complain about", scanner)
     bars.part("8 cost", "requests for a CPU second beside nginx with TLS: 1.0 times or more", beside_nginx)
-    bars.part("8 flood", "a flood of handshakes leaves the p99 of honest requests at 2 times or less", under_a_flood)
+    for key, rsa in (("RSA", True), ("elliptic curve", False)):
+        bars.part(f"8 flood {key}", f"a flood of handshakes with a key of {key} leaves the p99 of honest requests at 2 times or less",
+                  lambda rsa=rsa: under_a_flood(rsa))
     bars.part("8 swap", "certificates are replaced under load, no request is lost", replaced_under_load)
