@@ -12,7 +12,8 @@ from kit.harness import Buyer, Closed, Server, among, equal, eventually, problem
 ORDERS = int(os.environ.get("ORDERS", "300"))
 KILLS = int(os.environ.get("KILLS", "4"))
 PRICE = 99900
-server = Server(settings={"orders.grace_ms": 1500}).start()
+GRACE_S = 5  # several processes need a moment until they answer
+server = Server(settings={"orders.grace_ms": GRACE_S * 1000}).start()
 
 
 def pay(order, reference, amount=PRICE, currency="CNY", role="operator", shop=None):
@@ -182,7 +183,7 @@ def orders_from_before_a_restart_get_a_grace_and_then_close():
     server.start()
     equal(view(payer, first)["state"], "pending", "closed in the grace")
     equal(pay(first["order"], "in-grace").json()["state"], "paid")
-    reply = loser.get(f"/v1/orders/{second['order']}?wait=10&version=1", timeout_s=20).json()
+    reply = loser.get(f"/v1/orders/{second['order']}?wait={2 * GRACE_S}&version=1", timeout_s=4 * GRACE_S).json()
     equal((reply["state"], reply["reason"]), ("closed", "expired"))
     settles(item, sold=1, held=0, free=1)
 
