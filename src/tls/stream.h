@@ -3,7 +3,7 @@
  * socket would, so that its owner needs no second way of thinking: fewer bytes than there is room for
  * mean that there is no more for now, here and in the socket.
  * Thread: one at a time; the thread that did the handshake may hand it to another. Memory: OpenSSL's
- * own, about 10 KiB for an idle one; its buffers are given back when they are empty. */
+ * own; its buffers are given back when they are empty. */
 #ifndef STAMPEDE_TLS_STREAM_H
 #define STAMPEDE_TLS_STREAM_H
 
