@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "contract/provider.h"
 
-/* WORD_CAPTURED, or closed. Who paid becomes a hash under the key; the name itself goes no further. */
+/* WORD_CAPTURED, or closed. The payer's name is replaced by its keyed hash and kept nowhere. */
 struct payment_news provider_news(struct hash_key payer_key, const char *provider,
     const struct provider_said *said, uint64_t now_ms);
 

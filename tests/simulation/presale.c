@@ -176,7 +176,7 @@ static void user_leaves(struct world *world)
     (void)presale_survived(world);
 }
 
-/* Who pays for a deposit, or changes something about its order. */
+/* A user pays a deposit, or cancels its order or has it refunded. */
 static void deposit_moves(struct world *world)
 {
     static struct booking rows[BOOKINGS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who waits for the follower, and until when; what a follower that comes back gets. */
+/* How long answers wait for the follower, and what a follower gets that comes back. */
 #include "follow/stream.h"
 
 #include "base/clock.h"
