@@ -479,7 +479,7 @@ check-growth: ## the bars of growth and speed, one line each, and a list of thos
 	BUILD_ROOT=$(BUILD_ROOT) python3 tests/bars/check_growth.py $(GROWTH_ARGS)
 
 check-policy: ## the bars of merchant policy and operation, one line each (POLICY_ARGS='--bars 4')
-	@tools/setup build test bench
+	@tools/setup build test bench package
 	@$(MAKE) BUILD=release all
 	+@$(SUBMAKE) BUILD=release benches
 	+@$(SUBMAKE) BUILD=sim programs sims

@@ -13,7 +13,7 @@ import urllib.request
 from bars import REPOSITORY, Ended, command_run
 from kit.harness import spare_port
 
-OLD = os.environ.get("PACKAGE_OLD", "ff76bf69")  # the last revision without a package
+OLD = os.environ.get("PACKAGE_OLD", "5e3c18ee")  # a revision with the same build dependencies, one schema step back
 OLD_VERSION = "0.1.9"
 SUITE = "bookworm"
 SECONDS = 900
