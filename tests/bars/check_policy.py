@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 
 import policy_archive  # noqa: E402
 import policy_follow  # noqa: E402
+import policy_image  # noqa: E402
 import policy_metrics  # noqa: E402
 import policy_package  # noqa: E402
 import policy_rehearse  # noqa: E402
@@ -65,6 +66,7 @@ def bar_6(bars):
 def bar_7(bars):
     bars.part("7", "the Debian package installs, sells, is upgraded and purged in a clean system; no error of lintian",
               policy_package.package)
+    bars.part("7 image", "the container file builds, and what it builds sells", policy_image.image)
 
 
 def bar_8(bars):

@@ -23,35 +23,23 @@ KEYS = "/etc/stampede/admin.keys"
 DATA = "/var/lib/stampede"
 
 
-class System:
-    """A folder with a Debian system of its own."""
+def debian_make(root):
+    """A folder with a Debian system of its own that finds packages as this one does."""
+    command_run(["debootstrap", "--variant=minbase", SUITE, root], SECONDS)
+    for name in ("etc/resolv.conf", "etc/hosts", "etc/apt/apt.conf.d"):
+        for path in [f"/{name}"] if not os.path.isdir(f"/{name}") else [os.path.join("/", name, one) for one in os.listdir(f"/{name}")]:
+            shutil.copy(path, os.path.join(root, os.path.relpath(path, "/")))
 
-    def __init__(self, root):
-        self.root = root
-        command_run(["debootstrap", "--variant=minbase", SUITE, root], SECONDS)
-        for name in ("etc/resolv.conf", "etc/hosts", "etc/apt/apt.conf.d"):
-            for path in [f"/{name}"] if not os.path.isdir(f"/{name}") else [os.path.join("/", name, one) for one in os.listdir(f"/{name}")]:
-                shutil.copy(path, os.path.join(root, os.path.relpath(path, "/")))
-        policy = os.path.join(root, "usr/sbin/policy-rc.d")  # nothing is started by an installation
-        with open(policy, "w") as file:
-            file.write("#!/bin/sh\nexit 101\n")
-        os.chmod(policy, 0o755)
+
+class Shop:
+    """A server at a spare port, whatever it runs in."""
+
+    def __init__(self):
         self.port = spare_port()
 
-    def run(self, *words, may_fail=False):
-        return command_run(["chroot", self.root, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", *words], SECONDS, may_fail=may_fail)
-
-    def install(self, package):
-        shutil.copy(package, os.path.join(self.root, "tmp"))
-        self.run("apt-get", "install", "-y", "--no-install-recommends", f"/tmp/{os.path.basename(package)}")
-
     @contextlib.contextmanager
-    def serving(self):
-        """As the unit starts it: its user, its settings, its folder."""
-        process = subprocess.Popen(
-            ["chroot", self.root, "setpriv", "--reuid=stampede", "--regid=stampede", "--init-groups", "stampede", "serve", "--config",
-             CONFIG, "--data", DATA, "--port", str(self.port), "--set", f"admin.keys={KEYS}"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    def started(self, command, **options):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
         try:
             deadline = time.monotonic() + PATIENCE_S
             while not self.ready():
@@ -86,6 +74,31 @@ class System:
         if status not in wanted:
             raise Ended(f"{method} {path}: {status} {reply[:200]!r}")
         return json.loads(reply)
+
+
+class System(Shop):
+    """A server that is installed in a Debian system of its own."""
+
+    def __init__(self, root):
+        super().__init__()
+        self.root = root
+        debian_make(root)
+        policy = os.path.join(root, "usr/sbin/policy-rc.d")  # nothing is started by an installation
+        with open(policy, "w") as file:
+            file.write("#!/bin/sh\nexit 101\n")
+        os.chmod(policy, 0o755)
+
+    def run(self, *words, may_fail=False):
+        return command_run(["chroot", self.root, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", *words], SECONDS, may_fail=may_fail)
+
+    def install(self, package):
+        shutil.copy(package, os.path.join(self.root, "tmp"))
+        self.run("apt-get", "install", "-y", "--no-install-recommends", f"/tmp/{os.path.basename(package)}")
+
+    def serving(self):
+        """As the unit starts it: its user, its settings, its folder."""
+        return self.started(["chroot", self.root, "setpriv", "--reuid=stampede", "--regid=stampede", "--init-groups", "stampede", "serve", "--config",
+                             CONFIG, "--data", DATA, "--port", str(self.port), "--set", f"admin.keys={KEYS}"])
 
 
 def item_open(system, key):
