@@ -170,8 +170,7 @@ static void stranger_writes(const char *key, const char *text)
     rd_kafka_t *writer = rd_kafka_new(RD_KAFKA_PRODUCER, settings, error, sizeof error);
     assert_non_null(writer);
     assert_int_equal(rd_kafka_producev(writer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(1),
-                         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                         RD_KAFKA_V_KEY(key, size),
+                         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key, size),
                          RD_KAFKA_V_VALUE((void *)(uintptr_t)text, strlen(text)), RD_KAFKA_V_END),
         RD_KAFKA_RESP_ERR_NO_ERROR);
     assert_int_equal(rd_kafka_flush(writer, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);

@@ -48,7 +48,8 @@ static uint64_t mails_failed(struct fixture *f)
     return count;
 }
 
-static void note_add(struct fixture *f, const struct remedy_order *row, ticket_number ticket, const char *actor)
+static void note_add(
+    struct fixture *f, const struct remedy_order *row, ticket_number ticket, const char *actor)
 {
     struct remedy_note note = { .case_id = row->case_id, .ticket = ticket, .time_ms = START_MS };
     snprintf(note.actor, sizeof note.actor, "%s", actor);

@@ -30,7 +30,8 @@ static void an_alarm_of_a_counter_ends_when_it_was_calm_for_long_enough(void **u
     struct task task;
     (void)unused;
     assert_int_equal(arena_open(&arena, 1 << 16), STATUS_OK);
-    trend_checks_open(&arena, &(struct trend_checks_config){ .config = &config, .catalog = &catalog }, &task);
+    trend_checks_open(
+        &arena, &(struct trend_checks_config){ .config = &config, .catalog = &catalog }, &task);
     uint64_t now_ms = BEGIN_MS;
     task.turn(task.self, now_ms);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
