@@ -302,6 +302,28 @@ def reconciliation_finds_nothing_afterwards():
 
 
 @rule
+def segments_with_records_of_a_sale_that_goes_on_stay():
+    journal = os.path.join(server.data, "journal")
+    segments = lambda: sorted(name for name in os.listdir(journal) if name.startswith("segment-"))  # noqa: E731
+    first = segments()[0]
+    item, buyer, number = server.open_item(total=100000, limit_per_user=0), Buyer(server), 0
+    give = buyer.get_pass(item)
+    with server.connect() as connection:
+        while len(segments()) < 3 and number < 20000:
+            connection.send(buyer.purchase_request(item, key=str(number), give=give))
+            true(connection.read_reply().status in (202, 503), "503: the next segment is not there yet")
+            number += 1
+    true(len(segments()) >= 3, f"{number} purchases: {segments()}")
+    sale, _, _ = over(1)
+    equal(stampede("archive", str(sale)).returncode, 0)
+    for _ in range(3):  # each stop writes a snapshot; each start looks for segments that nobody needs
+        server.restart()
+        time.sleep(0.5)
+    true(first in segments(), f"{first} is gone: {segments()}")
+    verifies(server.data)
+
+
+@rule
 def a_customer_is_erased_on_request():
     buyer = Buyer(server)
     equal(buyer.buy(going_on).status, 202)
