@@ -25,9 +25,9 @@
 
 enum {
     LINE_BYTES = 2 * JOURNAL_BATCH_LIMIT + 64,
-    TICKETS_MOST = 1 << 24,
     TICKETS_MORE = 1 << 16, /* than orders: those of dead letters */
-    PLACES_MOST = 1 << 22,
+    TICKETS_FEW = 1 << 24,
+    PLACES_FEW = 1 << 22,
     NUMBERS_MAX = 12,
 };
 
@@ -43,6 +43,7 @@ struct reading {
     uint64_t order_count, order_room;
     uint64_t captured, refunded, paid;
     uint32_t *sale_of_item;
+    uint64_t places_max;
     struct engine engine; /* one machine */
     struct replay replay;
     struct bundle_logs logs; /* many machines */
@@ -87,6 +88,15 @@ static uint64_t number_of(const char *word, bool *good)
     return number;
 }
 
+/* One that is not larger: it must not become another one when it is kept in fewer bytes. */
+static uint64_t number_up_to(const char *word, uint64_t most, bool *good)
+{
+    const uint64_t number = number_of(word, good);
+    if (number > most)
+        *good = false;
+    return number;
+}
+
 static enum status order_take(struct reading *reading, char **words, uint32_t count)
 {
     bool good = count == 12;
@@ -94,15 +104,15 @@ static enum status order_take(struct reading *reading, char **words, uint32_t co
     if (!good || span_to_hex64(span_from_string(words[2]), &order.user) != STATUS_OK)
         return wrong(reading, "line %" PRIu64 " is no order", reading->lines);
     order.ticket = number_of(words[0], &good);
-    order.item = (item_id)number_of(words[1], &good);
-    order.quantity = (uint32_t)number_of(words[3], &good);
-    order.channel = (channel_index)number_of(words[4], &good);
-    order.state = (uint8_t)number_of(words[5], &good);
-    order.reason = (uint8_t)number_of(words[6], &good);
+    order.item = (item_id)number_up_to(words[1], ITEMS_LIMIT - 1, &good);
+    order.quantity = (uint32_t)number_up_to(words[3], UINT32_MAX, &good);
+    order.channel = (channel_index)number_up_to(words[4], UINT8_MAX, &good);
+    order.state = (uint8_t)number_up_to(words[5], ORDER_STATES - 1, &good);
+    order.reason = (uint8_t)number_up_to(words[6], UINT8_MAX, &good);
     order.unit_price = number_of(words[7], &good);
     order.amount = number_of(words[8], &good);
     order.version = number_of(words[11], &good);
-    if (!good || order.item >= ITEMS_LIMIT || order.state >= ORDER_STATES)
+    if (!good || reading->order_count == TICKETS_MAX_MOST)
         return wrong(reading, "line %" PRIu64 " is no order", reading->lines);
     if (reading->order_count > 0 && order.ticket >= reading->orders[reading->order_count - 1].ticket)
         return wrong(reading, "orders are not in their order at ticket %" PRIu64, order.ticket);
@@ -252,7 +262,7 @@ static enum status log_line(struct reading *reading, char **words, uint32_t coun
     const struct engine_config config = { .items_max = ITEMS_LIMIT,
         .sales_max = SALES_LIMIT,
         .tickets_max = reading->order_count + TICKETS_MORE,
-        .places_max = PLACES_MOST };
+        .places_max = reading->places_max };
     enum status status = good ? STATUS_OK : STATUS_CORRUPT;
     if (good)
         status = bundle_logs_part(&reading->logs, reading->sale, reading->data_id, &config, part, last);
@@ -284,7 +294,7 @@ static enum status entry_line(struct reading *reading, char **words, uint32_t co
 static enum status sale_take(struct reading *reading, char **words, uint32_t count)
 {
     bool good = count == 5 && reading->sale == 0;
-    reading->sale = good ? (sale_id)number_of(words[0], &good) : 0;
+    reading->sale = good ? (sale_id)number_up_to(words[0], SALES_LIMIT - 1, &good) : 0;
     if (!good || reading->sale == 0
         || span_to_hex64(span_from_string(words[1]), &reading->data_id) != STATUS_OK)
         return wrong(reading, "line %" PRIu64 " is no sale", reading->lines);
@@ -400,6 +410,8 @@ static enum status all_read(struct reading *reading, const struct bundle_pace *p
                                                             : STATUS_BUSY;
     if (status == STATUS_OK && !reading->ended)
         return wrong(reading, "the bundle is cut short");
+    if (status == STATUS_OK && reading->sale == 0)
+        return wrong(reading, "the bundle has no sale");
     if (status == STATUS_OK) {
         const char *what = reading->logs.count > 0 ? bundle_logs_check(&reading->logs)
                                                    : engine_check(&reading->engine);
@@ -407,6 +419,25 @@ static enum status all_read(struct reading *reading, const struct bundle_pace *p
             return wrong(reading, "%s", what);
         status = orders_check(reading);
     }
+    return status;
+}
+
+/* As much as settings allow: what is not used takes no memory. Where memory that is not used counts, too
+ * (vm.overcommit_memory = 2), as much as most sales need. */
+static enum status engine_make(struct reading *reading)
+{
+    struct engine_config config = { .items_max = ITEMS_LIMIT,
+        .sales_max = SALES_LIMIT,
+        .tickets_max = TICKETS_MAX_MOST,
+        .places_max = PLACES_MAX_MOST };
+    enum status status = engine_open(&reading->engine, &config);
+    if (status == STATUS_FULL) {
+        config.tickets_max = TICKETS_FEW;
+        config.places_max = PLACES_FEW;
+        status = engine_open(&reading->engine, &config);
+    }
+    reading->places_max = config.places_max;
+    reading->replay.engine = &reading->engine;
     return status;
 }
 
@@ -425,10 +456,6 @@ enum status bundle_verify(
     const char *path, const struct bundle_pace *pace, FILE *out, struct bundle_made *made)
 {
     struct reading *reading = calloc(1, sizeof *reading);
-    const struct engine_config config = { .items_max = ITEMS_LIMIT,
-        .sales_max = SALES_LIMIT,
-        .tickets_max = TICKETS_MOST,
-        .places_max = PLACES_MOST };
     *made = (struct bundle_made){ 0 };
     invariant(reading != NULL);
     reading->made = made;
@@ -438,9 +465,7 @@ enum status bundle_verify(
     invariant(reading->line != NULL && reading->batch != NULL && reading->sale_of_item != NULL);
     reading->hash = hash_stream_open();
     reading->file = gzopen(path, "rb");
-    enum status status =
-        reading->file == NULL ? STATUS_NOT_FOUND : engine_open(&reading->engine, &config);
-    reading->replay.engine = &reading->engine;
+    enum status status = reading->file == NULL ? STATUS_NOT_FOUND : engine_make(reading);
     if (status == STATUS_OK)
         status = all_read(reading, pace);
     if (status == STATUS_OK)

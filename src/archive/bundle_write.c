@@ -441,8 +441,10 @@ enum status bundle_write(const char *path, struct disk *folder, const struct bun
         status = folder->ops->rename(folder, part, name);
     if (status == STATUS_OK)
         status = folder->ops->sync_folder(folder);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
         snprintf(error, BUNDLE_ERROR, "the bundle %s can't be written: %s", name, status_name(status));
+        (void)!folder->ops->remove(folder, part); /* a full disk needs its bytes */
+    }
     free(writing->line);
     free(writing->sale_of_item);
     free(writing);

@@ -11,6 +11,8 @@ enum {
     CHANNEL_NAME_MAX = 16,
     ITEMS_LIMIT = 65536, /* configuration may ask for less */
     SALES_LIMIT = 16384,
+    TICKETS_MAX_MOST = 1000 * 1000 * 1000, /* data.tickets_max is at most this */
+    PLACES_MAX_MOST = 100 * 1000 * 1000,   /* room.places_max */
     SHARD_BITS = 5,
     SHARDS_MAX = 1 << SHARD_BITS,  /* of a sale on many machines */
     QUANTITY_MAX = 1000,           /* units in one purchase */

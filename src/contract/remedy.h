@@ -75,6 +75,7 @@ struct remedy_order {
     char done_by[NAME_BYTES_MAX + 1];
     char note[CASE_TEXT_MAX + 1];
 };
+#define REMEDY_ACTOR_SERVER "server"
 /* An entry of the contact log. */
 struct remedy_note {
     uint64_t id, case_id;
@@ -141,6 +142,7 @@ struct remedy_store_ops {
     enum status (*mail_settle)(struct order_store *, const struct mail_row *); /* state, next, sent, error */
     enum status (*mails)(
         struct order_store *, uint64_t case_id, struct mail_row *, uint32_t max, uint32_t *count);
+    /* Given up, and no person has written a note about the order since. */
     enum status (*mails_failed)(struct order_store *, uint64_t *count);
 };
 

@@ -71,7 +71,6 @@ static void part_add(struct keeper *keeper, uint32_t part)
             .timeout_ms = config->timeout_ms,
             .changed = config->changed,
             .wrote = config->wrote,
-            .unreadable = config->unreadable,
             .context = config->context,
             .broker = config->broker },
         config->alarm);

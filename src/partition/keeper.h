@@ -53,8 +53,6 @@ struct keeper_config {
      * "partition-closed: ". NULL: it is open again. May be NULL. */
     void (*alarm)(void *context, uint32_t part, const char *what);
     struct broker *broker; /* NULL: none. It outlives the keeper */
-    /* A message of the broker is none of ours. May be NULL. */
-    void (*unreadable)(void *context, uint32_t part, const char *where);
     /* What has been wrong with the broker for KEEPER_BROKER_MS; NULL: nothing any more. May be NULL. */
     void (*broker_wrong)(void *context, const char *what);
     void *context;

@@ -91,9 +91,7 @@ static enum closing queue_make(struct opener *opener)
         .store = config->store,
         .partition = { .part = config->part, .data_id = config->data_id, .engine = config->engine },
         .timeout_ms = config->timeout_ms,
-        .broker = config->broker,
-        .unreadable = config->unreadable,
-        .context = config->context };
+        .broker = config->broker };
     char what[200];
     const enum status status = stream_queue_open(&opener->queue, &queue, what, sizeof what);
     return status == STATUS_OK ? CLOSING_NONE : store_refused(opener, status, what);

@@ -59,9 +59,8 @@ struct opener_config {
     const struct engine_config *engine;
     uint64_t lag_max;
     uint32_t timeout_ms;
-    void (*changed)(void *context, ticket_number ticket, user_id user);  /* may be NULL */
-    void (*wrote)(void *context, const struct queue_record *record);     /* may be NULL */
-    void (*unreadable)(void *context, uint32_t part, const char *where); /* as stream_queue_config */
+    void (*changed)(void *context, ticket_number ticket, user_id user); /* may be NULL */
+    void (*wrote)(void *context, const struct queue_record *record);    /* may be NULL */
     void *context;
     struct broker *broker; /* NULL: none */
 };

@@ -49,8 +49,9 @@ struct broker_ops {
 
     /* STATUS_BUSY: another line reads. STATUS_AWAY. */
     enum status (*seek)(struct broker *, struct broker_line *, uint64_t time_ms);
-    /* The next message, valid until the next call; `where` tells people where it is. STATUS_BUSY: it is not
-     * here yet. STATUS_NOT_FOUND: that was the last one, and the line does not read any more. */
+    /* The next message, valid until the next call; `where` tells people where it is. What a stranger wrote,
+     * which belongs to no partition, is given as no bytes. STATUS_BUSY: it is not here yet.
+     * STATUS_NOT_FOUND: that was the last one, and the line does not read any more. */
     enum status (*next)(struct broker *, struct broker_line *, struct span *message, char where[80]);
 
     void (*close)(struct broker *);

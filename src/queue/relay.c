@@ -57,13 +57,11 @@ enum status relay_back(struct relay *relay, uint32_t epoch, uint64_t time_ms)
     return status;
 }
 
-static void unreadable_tell(struct relay *relay, const char *where)
+static void unreadable_tell(const struct relay *relay, const char *where)
 {
     metric_add(&messages_unreadable, 1);
     log_error("queue", "a message of the broker can't be read part=%u where=\"%s\"",
         relay->line->part, where);
-    if (relay->unreadable != NULL)
-        relay->unreadable(relay->context, relay->line->part, where);
 }
 
 enum status relay_next(struct relay *relay, uint64_t seq, struct stream_entry *entry)

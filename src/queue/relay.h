@@ -5,8 +5,8 @@
  * Reading back gives the entries of one epoch, each once and without a gap. What it passes over: other
  * partitions and older epochs; entries that were given already; and entries after a gap, since the sender
  * repeats from the gap on (`beyond` remembers the last of them: if it is never reached, records are missing).
- * Bytes that are no message are told by `unreadable` and passed over: if records are missing without them,
- * that is a gap.
+ * Bytes that are no message are logged, counted (stampede_broker_unreadable_total, of which an alarm is made)
+ * and passed over: if records are missing without them, that is a gap.
  *
  * Thread: the keeper's. Memory: none but the broker's line. */
 #ifndef STAMPEDE_QUEUE_RELAY_H
@@ -23,14 +23,12 @@ enum {
 struct relay {
     struct broker *broker; /* NULL: there is none */
     struct broker_line *line;
-    void (*unreadable)(void *context, uint32_t part, const char *where); /* may be NULL */
-    void *context;
     uint32_t epoch;  /* that is read back; 0: nothing is */
     uint64_t beyond; /* the last record that was seen after a gap; 0: none */
     char *buffer;    /* of RELAY_MESSAGE_MAX bytes */
 };
 
-/* broker, unreadable and context are set; nothing is done without a broker. STATUS_AWAY: no memory. */
+/* `broker` is set; nothing is done without one. STATUS_AWAY: no memory. */
 MUST_CHECK enum status relay_open(struct relay *relay, uint32_t part);
 void relay_close(struct relay *relay); /* accepts one that is not open */
 /* From here on it is sent: the records up to this one need not be. */

@@ -402,9 +402,7 @@ enum status stream_queue_open(struct ticket_queue **opened,
     enum status status = confirm_open(&queue->confirm, &config->partition);
     if (status == STATUS_OK)
         status = rebuild(queue);
-    queue->relay = (struct relay){
-        .broker = config->broker, .unreadable = config->unreadable, .context = config->context
-    };
+    queue->relay = (struct relay){ .broker = config->broker };
     if (status == STATUS_OK)
         status = relay_open(&queue->relay, config->partition.part);
     relay_begin(&queue->relay, confirm_seq(queue->confirm));

@@ -29,9 +29,6 @@ struct stream_queue_config {
     struct confirm_config partition;
     uint32_t timeout_ms;   /* for an answer of Redis */
     struct broker *broker; /* NULL: none */
-    /* A message of the broker is none of ours; `where` says where it is. May be NULL. */
-    void (*unreadable)(void *context, uint32_t part, const char *where);
-    void *context;
 };
 
 /* STATUS_AWAY: the store can't be read, or no memory. STATUS_CORRUPT, STATUS_CONFLICT: what it has of the log

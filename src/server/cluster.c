@@ -151,15 +151,6 @@ static void broker_alarm(void *context, const char *what)
     alarm_set(ALARM_BROKER_AWAY, what != NULL, clock_now_ms(), "%s", what);
 }
 
-/* It stays up: a person must find out who writes to the topic. */
-static void unreadable_alarm(void *context, uint32_t part, const char *where)
-{
-    const struct cluster *cluster = context;
-    alarm_raise(ALARM_MESSAGE_UNREADABLE, clock_now_ms(),
-        "partition %u: a message of topic %.60s is none of ours: %.80s", part,
-        cluster->config->queue_topic, where);
-}
-
 void cluster_health(void *context, struct worker_health *health)
 {
     const struct cluster *cluster = context;
@@ -368,7 +359,6 @@ enum status cluster_open(struct cluster **out, const struct config *config,
             .wrote = config->trace_endpoint[0] != '\0' ? order_wrote : NULL,
             .alarm = partition_alarm,
             .broker = cluster->broker,
-            .unreadable = unreadable_alarm,
             .broker_wrong = broker_alarm,
             .context = cluster };
     explicit_bzero(&redis.login, sizeof redis.login);

@@ -71,5 +71,10 @@ enum status store_mails(struct order_store *handle, uint64_t case_id, struct mai
 enum status store_mails_failed(struct order_store *handle, uint64_t *count)
 {
     *count = 0;
-    return sql_number(store_of(handle), "SELECT count(*) FROM mails WHERE state = 3", NO_VALUES, count);
+    return sql_number(store_of(handle),
+        "SELECT count(*) FROM mails WHERE state = 3 AND NOT EXISTS(SELECT 1 FROM remedy_notes n"
+        " WHERE n.case_id = mails.case_id AND n.ticket = mails.ticket AND n.actor <> ?1"
+        " AND n.id > (SELECT max(s.id) FROM remedy_notes s"
+        "  WHERE s.case_id = mails.case_id AND s.ticket = mails.ticket AND s.actor = ?1))",
+        VALUES(TEXT(REMEDY_ACTOR_SERVER)), count);
 }

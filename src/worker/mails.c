@@ -74,7 +74,7 @@ static enum status note_write(struct mails *mails, const struct mail_row *mail, 
     struct remedy_note note = {
         .case_id = mail->case_id, .ticket = mail->ticket, .time_ms = clock_now_ms(), .way = "mail"
     };
-    snprintf(note.actor, sizeof note.actor, "server");
+    snprintf(note.actor, sizeof note.actor, REMEDY_ACTOR_SERVER);
     snprintf(note.text, sizeof note.text, "%s", text);
     return remedy_of(mails)->note_add(mails->config.store, &note);
 }

@@ -27,8 +27,8 @@ struct trend_checks {
     struct trend_checks_config config;
     uint64_t window_ms; /* when the present window ends */
     struct histogram_counts syncs;
-    uint64_t attacks, amounts;
-    uint64_t attack_ms, amount_ms; /* when they were last seen; 0: not yet */
+    uint64_t attacks, amounts, unreadable;
+    uint64_t attack_ms, amount_ms, unreadable_ms; /* when they were last seen; 0: not yet */
 };
 
 /* What honest clients hardly ever get. */
@@ -86,6 +86,21 @@ static void amount_look(struct trend_checks *checks, uint64_t now_ms)
         alarm_clear(ALARM_PAYMENT_MISMATCH);
     }
     checks->amounts = now;
+}
+
+/* Messages are only read while a partition is opened: nobody can tell that a stranger has stopped. */
+static void unreadable_look(struct trend_checks *checks, uint64_t now_ms)
+{
+    const uint64_t now = metrics_total("stampede_broker_unreadable_total", NULL);
+    if (now != checks->unreadable) {
+        checks->unreadable_ms = now_ms;
+        alarm_raise(ALARM_MESSAGE_UNREADABLE, now_ms,
+            "%llu messages of topic %.60s are none of ours: the log says where they are",
+            (unsigned long long)now, checks->config.config->queue_topic);
+    } else if (now_ms >= checks->unreadable_ms + checks->config.config->alarms_calm_ms) {
+        alarm_clear(ALARM_MESSAGE_UNREADABLE);
+    }
+    checks->unreadable = now;
 }
 
 static void lag_look(const struct trend_checks *checks, uint64_t now_ms)
@@ -160,6 +175,7 @@ static uint64_t checks_turn(void *self, uint64_t now_ms)
     early_look(checks, now_ms);
     disk_look(checks, now_ms);
     amount_look(checks, now_ms);
+    unreadable_look(checks, now_ms);
     if (now_ms >= checks->window_ms) {
         checks->window_ms = now_ms + WINDOW_MS;
         sync_look(checks, now_ms);

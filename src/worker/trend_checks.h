@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/trend_checks.h: alarms that follow from the server's own counters over some seconds: slow syncs,
- * orders that lag, an attack, payments of another amount, items that sold out at once, and the room on the
- * disk.
+ * orders that lag, an attack, payments of another amount, messages of a stranger, items that sold out at
+ * once, and the room on the disk.
  * Thread: the worker's. */
 #ifndef STAMPEDE_WORKER_TREND_CHECKS_H
 #define STAMPEDE_WORKER_TREND_CHECKS_H

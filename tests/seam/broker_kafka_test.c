@@ -160,6 +160,61 @@ static void how_far_the_database_is_stands_under_the_name_of_the_group(void **st
     broker->ops->close(broker);
 }
 
+/* As any program could write to the topic. */
+static void stranger_writes(const char *key, const char *text)
+{
+    const size_t size = key == NULL ? 0 : strlen(key);
+    char error[200];
+    rd_kafka_conf_t *settings = rd_kafka_conf_new();
+    assert_int_equal(rd_kafka_conf_set(settings, "bootstrap.servers", address, error, sizeof error), 0);
+    rd_kafka_t *writer = rd_kafka_new(RD_KAFKA_PRODUCER, settings, error, sizeof error);
+    assert_non_null(writer);
+    assert_int_equal(rd_kafka_producev(writer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(1),
+                         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key, size),
+                         RD_KAFKA_V_VALUE((void *)(uintptr_t)text, strlen(text)), RD_KAFKA_V_END),
+        RD_KAFKA_RESP_ERR_NO_ERROR);
+    assert_int_equal(rd_kafka_flush(writer, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+    rd_kafka_destroy(writer);
+}
+
+static enum status next_wait(
+    struct broker *broker, struct broker_line *line, struct span *message, char where[80])
+{
+    const uint64_t until_ms = clock_monotonic_ns() / 1000000 + PATIENCE_MS;
+    enum status status;
+    while ((status = broker->ops->next(broker, line, message, where)) == STATUS_BUSY)
+        assert_true(clock_monotonic_ns() / 1000000 < until_ms);
+    return status;
+}
+
+static void what_a_stranger_wrote_is_given_as_nothing_and_told_where(void **state)
+{
+    static const char *const keys[] = { NULL, "order", "4", "05" }; /* 4 belongs to partition 0 */
+    struct span message;
+    char where[80];
+    (void)state;
+    struct broker *broker = made_open();
+    broker_ready(broker);
+    struct broker_line *line = broker->ops->line_open(broker, 5);
+    sent_and_acked(broker, line, 1);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        stranger_writes(keys[i], "hello");
+    stranger_writes("7", "of partition 7");
+    assert_int_equal(broker->ops->seek(broker, line, clock_now_ms()), STATUS_OK);
+    assert_int_equal(next_wait(broker, line, &message, where), STATUS_OK);
+    assert_true(span_equal(message, SPAN("a")));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char expected[80];
+        snprintf(expected, sizeof expected, "partition 1, offset %zu", i + 1);
+        assert_int_equal(next_wait(broker, line, &message, where), STATUS_OK);
+        assert_int_equal(message.size, 0);
+        assert_string_equal(where, expected);
+    }
+    assert_int_equal(next_wait(broker, line, &message, where), STATUS_NOT_FOUND);
+    broker->ops->line_close(broker, line);
+    broker->ops->close(broker);
+}
+
 static pid_t broker_pid(void)
 {
     char path[200];
@@ -248,6 +303,7 @@ int main(void)
         cmocka_unit_test(brokers_that_are_not_there_are_said_to_be_away),
         cmocka_unit_test(a_topic_that_kafka_does_not_make_is_said),
         cmocka_unit_test(how_far_the_database_is_stands_under_the_name_of_the_group),
+        cmocka_unit_test(what_a_stranger_wrote_is_given_as_nothing_and_told_where),
         cmocka_unit_test(a_broker_that_acknowledges_nothing_is_as_good_as_away),
         cmocka_unit_test(settings_that_librdkafka_refuses_are_named_and_not_shown),
     };

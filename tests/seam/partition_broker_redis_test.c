@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/text.h"
 #include "contract/cluster_store.h"
 #include "inventory/redis/opening.h"
@@ -30,17 +31,8 @@ struct fixture {
     struct shop shop;
     struct memory_broker *broker;
     struct opener opener;
-    uint32_t unreadable;
     uint64_t now_ms;
 };
-
-static void unreadable(void *context, uint32_t part, const char *where)
-{
-    struct fixture *f = context;
-    assert_int_equal(part, SHOP_PART);
-    assert_true(where[0] != '\0');
-    f->unreadable++;
-}
 
 /* ---- what the owner does ---- */
 
@@ -117,9 +109,7 @@ static int setup(void **state)
             .engine = &parts_engine,
             .lag_max = 1000,
             .timeout_ms = SHOP_LONG_MS,
-            .broker = &f->broker->broker,
-            .unreadable = unreadable,
-            .context = f });
+            .broker = &f->broker->broker });
     assert_int_equal(f->place.store->ops->cluster->part_want(f->place.store, SHOP_PART), STATUS_OK);
     open_whole(f);
     parts_sale(&f->shop, UINT64_C(1) << 42);
@@ -324,11 +314,12 @@ static void a_gap_that_the_stream_fills_is_none(void **state)
 static void a_message_that_is_none_is_told_and_passed_over(void **state)
 {
     struct fixture *f = *state;
+    const uint64_t before = metrics_total("stampede_broker_unreadable_total", NULL);
     buy_and_relay(f, 1, 2);
     memory_broker_put(f->broker, SHOP_PART, clock_now_ms() + 1000, SPAN("{\"hello\":1}"));
     redis_loses_all(f);
     open_whole(f);
-    assert_int_equal(f->unreadable, 1);
+    assert_int_equal(metrics_total("stampede_broker_unreadable_total", NULL) - before, 1);
     assert_int_equal(orders(f), 2);
 }
 

@@ -69,11 +69,11 @@ static bool read_begin(struct kafka *kafka, uint32_t part)
     return kafka->is_reading;
 }
 
-static bool is_of(const rd_kafka_message_t *message, uint32_t part)
+/* The key of our messages is the number of their partition. False: a stranger wrote it. */
+static bool part_of(const struct kafka *kafka, const rd_kafka_message_t *message, uint32_t *part)
 {
-    char key[12];
-    const int size = snprintf(key, sizeof key, "%" PRIu32, part);
-    return span_equal(span_of(message->key, message->key_len), span_of(key, (size_t)size));
+    return span_to_u32(span_of(message->key, message->key_len), part) == STATUS_OK
+        && partition_of(kafka, *part) == (int)message->partition;
 }
 
 enum status kafka_next(
@@ -93,9 +93,13 @@ enum status kafka_next(
             kafka_read_end(kafka);
             return STATUS_NOT_FOUND;
         }
-        if (kafka->given->err != RD_KAFKA_RESP_ERR_NO_ERROR || !is_of(kafka->given, line->part))
-            continue; /* librdkafka tries again by itself what failed; or another partition's */
-        *message = span_of(kafka->given->payload, kafka->given->len);
+        if (kafka->given->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+            continue; /* librdkafka tries again by itself what failed */
+        uint32_t part;
+        const bool is_ours = part_of(kafka, kafka->given, &part);
+        if (is_ours && part != line->part)
+            continue;
+        *message = is_ours ? span_of(kafka->given->payload, kafka->given->len) : SPAN_NONE;
         snprintf(where, 80, "partition %d, offset %" PRId64, (int)kafka->given->partition,
             kafka->given->offset);
         return STATUS_OK;

@@ -12,7 +12,7 @@ databases.beside("postgres", "cluster", "kafka")
 PATIENCE_S = 120
 BACKLOG_MAX = 10
 shop = Cluster(gateways=2, workers=2, settings={**kafka.settings(), "queue.backlog_max": BACKLOG_MAX, "orders.grace_ms": 0, "inventory.tell_ms": 1000,
-                                                "inventory.timeout_ms": 5000})
+                                                "inventory.timeout_ms": 5000, "alarms.calm_ms": 1000})
 name = shop.settings["store.url"].partition("?")[0].rpartition("/")[2]
 
 
@@ -165,6 +165,25 @@ def what_redis_lost_and_kafka_has_becomes_orders():
     equal(orders_of(item), 2 + len(buyers))
     true(of_workers("stampede_broker_records_back_total") >= len(buyers), "they were not read back")
     equal(sum(gateway.metrics()["stampede_proposals_void_total"] for gateway in shop.gateways), void)
+    eventually(lambda: Buyer(shop.gateways[1]).buy(item).status == 202, "it is not sold any more", patience_s=PATIENCE_S)
+
+
+@rule
+def a_message_of_a_stranger_is_told_and_passed_over_and_the_alarm_ends():
+    item = sold_everywhere(10)
+    sold_one(shop.gateways[0], item)
+    for partition in range(shop.settings["queue.partitions"]):
+        kafka.put(shop.settings["queue.topic"], partition, b'{"hello": 1}')
+    redis_masters("FLUSHALL")  # every partition is opened again, and reads what Kafka has
+
+    def told(what):
+        return next((worker for worker in shop.workers if f"{what} name=message-unreadable" in worker.log()), None)
+    worker = eventually(lambda: told("raised"), "no alarm", patience_s=PATIENCE_S)
+    true(worker.metrics()["stampede_broker_unreadable_total"] >= 1)
+    true("a message of the broker can't be read part=" in worker.log(), "the log does not say where it is")
+    eventually(lambda: told("cleared"), "the alarm stays", patience_s=PATIENCE_S)
+    eventually(lambda: all(each.metrics()['stampede_alarm{name="message-unreadable"}'] == 0 for each in shop.workers), "it is still up",
+               patience_s=PATIENCE_S)
     eventually(lambda: Buyer(shop.gateways[1]).buy(item).status == 202, "it is not sold any more", patience_s=PATIENCE_S)
 
 

@@ -14,6 +14,9 @@ SHARED = {**store, **databases.inventory_settings(temp_folder()), "server.thread
 UNITS, TICKET_BYTES = 100000, 480
 worker = Server(settings={**SHARED, "cluster.role": "worker"})
 gateway = Server(settings={**SHARED, "cluster.role": "gateway"})
+equal(databases.migrate(worker).returncode, 0)
+worker.start()
+gateway.start()
 
 
 def sql(text):
@@ -66,9 +69,6 @@ def row_put(process, version="9.9.9", channels="web", ago_ms=0):
 
 @rule
 def processes_that_agree_are_counted_and_raise_nothing():
-    equal(databases.migrate(worker).returncode, 0)
-    worker.start()
-    gateway.start()
     for server in (worker, gateway):
         for role, count in (("worker", 1), ("gateway", 1), ("all", 0)):
             eventually(lambda: server.metrics()[f'stampede_members{{role="{role}"}}'] == count, f"{role} is not {count}")

@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A purchase that is followed through a shop on several machines: the request at a gateway, the order and the webhook at a
 worker; the collector (OTLP over HTTP) gets one whole trace from two processes or three."""
-import http.server
-import json
-import os
-import threading
-
-from kit import databases, webhook_receiver
-from kit.harness import Buyer, Failure, equal, eventually, problem, rule, run, temp_folder, true
+from kit import databases
+from kit.harness import Buyer, Failure, equal, eventually, problem, rule, run, true
+from kit.trace_collector import Collector
 
 databases.beside("postgres", "redis")
 
@@ -16,41 +12,12 @@ from kit.cluster import Cluster  # noqa: E402
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 BUY = "POST /v1/items/{item}/buy"
-spans, lock = [], threading.Lock()
+collector = Collector()
+shop = Cluster(gateways=2, workers=2, settings={**collector.settings(), "trace.sample": 0, "proxy.trusted": "127.0.0.1",
+                                                "inventory.tell_ms": 5000, "inventory.timeout_ms": 5000})
 
 
-class Collector(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        document = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with lock:
-            for resource in document["resourceSpans"]:
-                for scope in resource["scopeSpans"]:
-                    spans.extend(scope["spans"])
-        self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_):
-        pass
-
-
-collector = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
-threading.Thread(target=collector.serve_forever, daemon=True).start()
-receiver = webhook_receiver.Receiver()
-SECRET_FILE = os.path.join(temp_folder(), "webhook.secret")
-with open(SECRET_FILE, "w", encoding="ascii") as secret:
-    secret.write("whsec_" + webhook_receiver.SECRET)
-os.chmod(SECRET_FILE, 0o600)
-shop = Cluster(gateways=2, workers=2, settings={
-    "trace.endpoint": f"http://127.0.0.1:{collector.server_port}/v1/traces", "trace.allow_private": "yes", "trace.sample": 0,
-    "proxy.trusted": "127.0.0.1", "webhook.url": f"http://127.0.0.1:{receiver.port}/", "webhook.secret_file": SECRET_FILE,
-    "webhook.allow_private": "yes", "inventory.tell_ms": 5000, "inventory.timeout_ms": 5000})
-
-
-def of(trace):
-    with lock:
-        return [span for span in spans if span["traceId"] == trace]
+of = collector.of
 
 
 def headers(trace, request_id):
@@ -75,7 +42,7 @@ def whole(item, number, tries=5):
             continue
         equal(sorted(span["name"] for span in of(trace)), sorted((BUY, "inventory", "order", "webhook")))
         return {span["name"]: span for span in of(trace)}, trace, request_id, reply
-    raise Failure(f"no trace is whole: {sorted({span['name'] for span in spans})}\n{shop.log()}")
+    raise Failure(f"no trace is whole: {sorted({span['name'] for span in collector.spans})}\n{shop.log()}")
 
 
 @rule
@@ -93,7 +60,7 @@ def a_trace_of_one_purchase_is_whole_from_request_to_webhook():
             true(0 < int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]), span)
             true({"key": "request.id", "value": {"stringValue": request_id}} in span["attributes"], span)
         ticket = reply.json()["ticket"]
-        message = next(message for message in receiver.messages if message.data["ticket"] == ticket)
+        message = next(message for message in collector.receiver.messages if message.data["ticket"] == ticket)
         equal(message.headers["traceparent"], f"00-{trace}-{webhook['spanId']}-01")
         equal(message.headers["x-request-id"], request_id)
 

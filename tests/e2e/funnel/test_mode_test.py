@@ -14,6 +14,10 @@ def refused(words, **settings):
     true(words in said, said)
 
 
+def alarm(of):
+    return next(row for row in of.admin_ok("GET", "/alarms")["alarms"] if row["name"] == "test-mode")
+
+
 @rule
 def the_sandbox_does_not_start_beside_a_real_provider():
     refused("can't be used beside another provider", payment__providers="stripe,sandbox", sandbox__allow_public="yes")
@@ -31,8 +35,7 @@ def other_machines_reach_it_only_if_the_operator_says_so():
 
 @rule
 def an_operator_sees_that_it_is_on():
-    alarm = next(row for row in server.admin_ok("GET", "/alarms")["alarms"] if row["name"] == "test-mode")
-    equal((alarm["up"], "no real money" in alarm["detail"]), (True, True))
+    equal((alarm(server)["up"], "no real money" in alarm(server)["detail"]), (True, True))
     equal(server.metrics()["stampede_sandbox"], 1)
 
 
@@ -44,6 +47,14 @@ def a_buyer_sees_it_from_the_first_paint_on():
         true('data-words="page.test">' in server.get(path).body.decode(), path)
     true('data-words="page.test" hidden>' in plain.get("/").body.decode())
     plain.stop()
+
+
+@rule
+def the_alarm_ends_with_the_sandbox():
+    server.stop()
+    server.write_config(payment__providers="")
+    server.start()
+    equal((alarm(server)["up"], server.metrics()["stampede_sandbox"]), (False, 0))
 
 
 run()

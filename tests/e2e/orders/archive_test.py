@@ -2,6 +2,7 @@
 """A sale that is over leaves the data folder for a bundle: docs/archive.md. The bundle verifies alone and elsewhere, what is left
 verifies, too, a kill at any moment loses nothing, and other sales do not notice."""
 import gzip
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -108,13 +109,38 @@ def a_changed_bundle_is_found_out():
     order = next(line for line in text.splitlines() if line.startswith("order "))
     words = order.split(" ")
     changes = [text.replace(order, " ".join(words[:4] + [str(int(words[4]) + 1)] + words[5:])), text.rsplit("\n", 2)[0] + "\n",
-               text.replace("batch 53424154", "batch 53424155", 1)]
+               text.replace("batch 53424154", "batch 53424155", 1),
+               text.replace("\nsum ", "\nsum 1", 1)]  # which only the hash of the whole can see
     for changed in changes:
         true(changed != text)
         with gzip.open(path, "wt") as file:
             file.write(changed)
         done = stampede("verify", path)
         equal((done.returncode, "FAILED" in done.stdout), (1, True), done.stdout)
+
+
+def sealed(*lines):
+    """A bundle of these lines, with the hash that they have: anybody can make one."""
+    text = "".join(line + "\n" for line in lines)
+    path = os.path.join(temp_folder(), "c.bundle")
+    with gzip.open(path, "wt") as file:
+        file.write(f"{text}end {len(lines)} {hashlib.sha256(text.encode()).hexdigest()}\n")
+    return path
+
+
+@rule
+def a_bundle_that_somebody_made_up_is_refused_by_what_it_says():
+    head, order = ["stampede-bundle 1", "sale 1 0123456789abcdef 0 0 0"], "order 1 {item} 0123456789abcdef 1 {channel} {state} 0 1 1 0 0 1"
+    far = 1 << 32  # what is cut to 32 or 8 bits would be a small number
+    for lines, says in (([head[0], "sum 1 1 1 1 1"], "has no sale"), ([head[0], f"sale {far + 1} 0123456789abcdef 0 0 0"], "line 2 is no sale"),
+                        ([*head, order.format(item=far + 1, channel=0, state=2)], "line 3 is no order"),
+                        ([*head, order.format(item=1, channel=256, state=2)], "line 3 is no order"),
+                        ([*head, order.format(item=1, channel=0, state=258)], "line 3 is no order"),
+                        ([*head, order.format(item=1, channel=0, state=2)], "has no ticket in the log"),
+                        ([*head, "log 99999999999 1"], "is no log of the sale"), ([*head, "batch 00"], "line 3: a batch is not whole"),
+                        ([*head, "entry 1 1 00"], "an entry of no log")):
+        done = stampede("verify", sealed(*lines))
+        equal((done.returncode, says in done.stdout), (1, True), f"{says}: {done.stdout}{done.stderr}")
 
 
 @rule
@@ -196,6 +222,17 @@ def what_fails_raises_an_alarm_removes_nothing_and_is_tried_again():
 
 
 @rule
+def a_bundle_that_can_not_be_written_leaves_nothing_half_written():
+    sale, _, _ = over(1)
+    os.makedirs(bundle_of(sale))  # nothing can get this name
+    done = stampede("archive", str(sale))
+    equal((done.returncode, "can't be written" in done.stderr, rows_of(sale)), (1, True, 1), done.stdout + done.stderr)
+    equal([name for name in os.listdir(os.path.join(server.data, "archive")) if name.endswith(".part")], [])
+    os.rmdir(bundle_of(sale))
+    equal(stampede("archive", str(sale)).returncode, 0)
+
+
+@rule
 def a_sale_leaves_by_itself_when_its_days_are_over_and_it_is_finished():
     sale, _, _ = over(2)
     fresh, _, _ = over(1)
@@ -244,6 +281,8 @@ def places_of_its_waiting_room_are_free_again():
 
 @rule
 def what_is_gone_is_counted_to_the_last_one():
+    sale, _, _ = over(1)
+    equal(stampede("archive", str(sale)).returncode, 0)
     server.stop()
     for change in ("+ 1", "- 1"):
         with sqlite3.connect(os.path.join(server.data, "stampede.db")) as database:
@@ -260,6 +299,28 @@ def what_is_gone_is_counted_to_the_last_one():
 def reconciliation_finds_nothing_afterwards():
     done = stampede("reconcile")
     equal((done.returncode, "nothing found" in done.stdout), (0, True), done.stdout + done.stderr)
+
+
+@rule
+def segments_with_records_of_a_sale_that_goes_on_stay():
+    journal = os.path.join(server.data, "journal")
+    segments = lambda: sorted(name for name in os.listdir(journal) if name.startswith("segment-"))  # noqa: E731
+    first = segments()[0]
+    item, buyer, number = server.open_item(total=100000, limit_per_user=0), Buyer(server), 0
+    give = buyer.get_pass(item)
+    with server.connect() as connection:
+        while len(segments()) < 3 and number < 20000:
+            connection.send(buyer.purchase_request(item, key=str(number), give=give))
+            true(connection.read_reply().status in (202, 503), "503: the next segment is not there yet")
+            number += 1
+    true(len(segments()) >= 3, f"{number} purchases: {segments()}")
+    sale, _, _ = over(1)
+    equal(stampede("archive", str(sale)).returncode, 0)
+    for _ in range(3):  # each stop writes a snapshot; each start looks for segments that nobody needs
+        server.restart()
+        time.sleep(0.5)
+    true(first in segments(), f"{first} is gone: {segments()}")
+    verifies(server.data)
 
 
 @rule

@@ -56,6 +56,17 @@ def eight_of_ten_places_raise_an_alarm():
 
 
 @rule
+def larger_settings_end_these_alarms():
+    names = ("sales-nearly-full", "items-nearly-full", "places-nearly-full")
+    true(all(is_up(name) for name in names))
+    server.stop()
+    server.write_config(data__sales_max=60, data__items_max=60, room__places_max=100)
+    server.start()
+    reaches("places", 8)
+    equal([is_up(name) for name in names], [False] * 3)
+
+
+@rule
 def eighty_thousand_bans_raise_an_alarm_which_ends_when_one_is_lifted():
     equal(bound("bans"), (0, 100000))
     server.stop()

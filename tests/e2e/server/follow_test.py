@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 
-from kit.following import SECRET, Followed, Follower, pair, ready
+from kit.following import SECRET, Followed, Follower, heir, heir_keeps, order_of, pair, ready
 from kit.harness import Buyer, Server, equal, eventually, rule, run, temp_folder, true
 
 server, follower = pair({"payment.providers": "sandbox", "payment.query_ms": 300, "follow.away_ms": 1500})
@@ -26,13 +26,6 @@ def sell(count, to=None, of=None):
     return told
 
 
-def order_of(to, buyer, ticket):
-    def written():
-        order = to.get(f"/v1/tickets/{ticket}", session=buyer.session).json()
-        return order if order.get("state") != "creating" else None
-    return eventually(written)
-
-
 def paid(buyer, ticket, to=None):
     """The order's id, when its payer was told that it is paid."""
     to = to or server
@@ -43,13 +36,6 @@ def paid(buyer, ticket, to=None):
     equal(to.request("POST", f"/sandbox/v1/pay/{payment}", {"how": "pay"}).status, 200)
     eventually(lambda: to.get(f"/v1/orders/{order}", session=buyer.session).json()["state"] == "paid")
     return order
-
-
-def heir(follower, of, **settings):
-    """A server on what a follower has taken over."""
-    own = ("server.port", "data.folder", "follow.peer", "follow.listen", "admin.keys")
-    return Followed(data=follower.data, settings={**{name: value for name, value in of.settings.items() if name not in own},
-                                                  **settings})
 
 
 @rule
@@ -218,11 +204,7 @@ def a_server_that_is_cut_off_is_fenced_when_it_is_heard_of():
     true("has taken over this shop" in first.log(), first.log()[-1000:])
     code, said = first.start_refused()
     equal(code, 1, said)
-    ready(new)
-    for buyer, ticket in told:
-        equal(order_of(new, buyer, ticket)["state"], "pending")
-    new.stop()
-    new.verify()
+    heir_keeps(new, told)
 
 
 @rule
@@ -238,11 +220,7 @@ def a_takeover_while_the_server_runs_stops_it():
     equal(code, 1, said)
     true("not the copy of a follower" in said, said)
     new = heir(copy, first, **{"follow.alone": "sell"})
-    ready(new.spawn())
-    for buyer, ticket in told:
-        equal(order_of(new, buyer, ticket)["state"], "pending")
-    new.stop()
-    new.verify()
+    heir_keeps(new.spawn(), told)
 
 
 @rule
@@ -259,11 +237,7 @@ def alone_may_sell_with_an_alarm():
     first.kill()
     copy.took_over()
     new = heir(copy, first)
-    ready(new.spawn())
-    for buyer, ticket in told:
-        equal(order_of(new, buyer, ticket)["state"], "pending")
-    new.stop()
-    new.verify()
+    heir_keeps(new.spawn(), told)
 
 
 @rule
@@ -290,11 +264,7 @@ def a_clean_stop_hands_everything_over_in_mode_async_too():
     first.stop()
     copy.took_over()
     new = heir(copy, first)
-    ready(new.spawn())
-    for buyer, ticket in told:
-        equal(order_of(new, buyer, ticket)["state"], "pending")
-    new.stop()
-    new.verify()
+    heir_keeps(new.spawn(), told)
 
 
 class Between:
@@ -357,11 +327,7 @@ def a_cable_that_is_cut_in_the_middle_of_anything_loses_nothing():
     shutil.rmtree(first.data)
     copy.took_over()
     new = heir(copy, first, **{"follow.alone": "sell"})
-    ready(new.spawn())
-    for buyer, ticket in told:
-        equal(order_of(new, buyer, ticket)["state"], "pending")
-    new.stop()
-    new.verify()
+    heir_keeps(new.spawn(), told)
 
 
 @rule
@@ -384,12 +350,8 @@ def a_follower_that_is_killed_while_the_copy_is_made_begins_again_and_keeps_the_
     first.kill()
     copy.took_over()
     new = heir(copy, first, **{"follow.alone": "sell"})
-    ready(new.spawn())
-    for buyer, ticket in told:
-        equal(order_of(new, buyer, ticket)["state"], "pending")
     true(not os.path.exists(copy.data + ".part"))
-    new.stop()
-    new.verify()
+    heir_keeps(new.spawn(), told)
 
 
 @rule
@@ -418,11 +380,7 @@ def a_followers_disk_that_takes_no_more_stops_wins_and_loses_nothing():
     with open(os.path.join(copy.data, "a-note"), "rb") as file:
         equal(len(file.read()), 1 << 17)
     new = heir(copy, first, **{"follow.alone": "sell"})
-    ready(new.spawn())
-    for buyer, ticket in told:
-        equal(order_of(new, buyer, ticket)["state"], "pending")
-    new.stop()
-    new.verify()
+    heir_keeps(new.spawn(), told)
 
 
 run()

@@ -51,11 +51,11 @@ def buy_until_refused(buyer, item, give, most=2000):
     return told, None
 
 
-def alarm_is_up(server):
-    return server.metrics()['stampede_alarm{name="disk-full"}'] == 1
+def is_up(server, name):
+    return server.metrics()[f'stampede_alarm{{name="{name}"}}'] == 1
 
 
-def full_disk_rule(server, disk, words):
+def full_disk_rule(server, disk, words, alarms):
     """From full to free again. words: what /readyz may say meanwhile."""
     item = server.open_item(total=5000, limit_per_user=0)
     last = server.open_item(total=1)
@@ -72,7 +72,8 @@ def full_disk_rule(server, disk, words):
     ready = eventually(lambda: [reply for reply in [server.get("/readyz")] if reply.status == 503], "not ready")[0]
     true(any(word in ready.body for word in words), ready)
     equal(server.get("/livez").status, 200)
-    eventually(lambda: alarm_is_up(server), "no alarm")
+    for name in alarms:
+        eventually(lambda: is_up(server, name), f"{name} is not raised")
     # Reads, duplicates and other refusals are answered as always.
     key, ticket = list(told.items())[-1]
     equal(buyer.win(item, key=key, give=give)["ticket"], ticket)
@@ -85,7 +86,8 @@ def full_disk_rule(server, disk, words):
     true(server.alive())
     disk.empty()
     eventually(lambda: server.get("/readyz").status == 200, "ready by itself when there is room again")
-    eventually(lambda: not alarm_is_up(server), "the alarm stays")
+    for name in alarms:
+        eventually(lambda: not is_up(server, name), f"{name} stays")
     more = buyer.win(item, key="new", give=buyer.get_pass(item))
     eventually(lambda: server.item_orders(item)[0] == len(told) + 1, "all orders are written")
     equal(server.admin_ok("GET", "/dead-letters"), {"dead_letters": []})
@@ -102,14 +104,15 @@ def a_full_disk_under_the_journal_stops_wins_and_not_answers():
         server = Server(settings={"data.segment_bytes": SEGMENT})
         os.makedirs(server.data, mode=0o700)
         os.symlink(disk.place, os.path.join(server.data, "journal"))
-        full_disk_rule(server.start(), disk, (b"disk is full",))
+        full_disk_rule(server.start(), disk, (b"disk is full",), ["disk-full"])
 
 
 @rule
 def a_full_disk_under_everything_stops_wins_and_not_answers():
     with SmallDisk(16) as disk:
-        server = Server(settings={"data.segment_bytes": SEGMENT}, data=os.path.join(disk.place, "data"))
-        full_disk_rule(server.start(), disk, (b"disk is full", b"database is unavailable"))
+        server = Server(settings={"data.segment_bytes": SEGMENT, "alarms.disk_free_bytes": 65536}, data=os.path.join(disk.place, "data"))
+        true(not is_up(server.start(), "disk-low"), "there is room")
+        full_disk_rule(server, disk, (b"disk is full", b"database is unavailable"), ["disk-full", "disk-low"])
 
 
 @rule

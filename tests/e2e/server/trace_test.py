@@ -2,50 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A purchase that is followed: its trace is whole from the request of a trusted proxy to the shop's webhook, in the log, in
 the webhook's headers and at a collector (OTLP over HTTP). Nobody else can ask for that."""
-import http.server
-import json
-import os
-import threading
-
-from kit import webhook_receiver
-from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, temp_folder, true
+from kit.harness import Buyer, Server, equal, eventually, problem, rule, run, true
+from kit.trace_collector import Collector
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
-spans, lock = [], threading.Lock()
-
-
-class Collector(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        document = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with lock:
-            for resource in document["resourceSpans"]:
-                for scope in resource["scopeSpans"]:
-                    spans.extend(scope["spans"])
-        self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_):
-        pass
-
-
-collector = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
-threading.Thread(target=collector.serve_forever, daemon=True).start()
-receiver = webhook_receiver.Receiver()
-SECRET_FILE = os.path.join(temp_folder(), "webhook.secret")
-with open(SECRET_FILE, "w", encoding="ascii") as secret:
-    secret.write("whsec_" + webhook_receiver.SECRET)
-os.chmod(SECRET_FILE, 0o600)
-SETTINGS = {"trace.endpoint": f"http://127.0.0.1:{collector.server_port}/v1/traces", "trace.allow_private": "yes",
-            "webhook.url": f"http://127.0.0.1:{receiver.port}/", "webhook.secret_file": SECRET_FILE, "webhook.allow_private": "yes"}
+collector = Collector()
+SETTINGS = collector.settings()
 server = Server(settings={**SETTINGS, "trace.sample": 0, "proxy.trusted": "127.0.0.1"}).start()
 item = server.open_item(total=5)
 
 
 def of(trace):
-    with lock:
-        return {span["name"]: span for span in spans if span["traceId"] == trace}
+    return {span["name"]: span for span in collector.of(trace)}
 
 
 def headers(**more):
@@ -65,7 +33,7 @@ def a_trace_of_one_purchase_is_whole_from_request_to_webhook():
         true(0 < int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]), span)
         true(abs(int(span["endTimeUnixNano"]) / 1e6 - server.now_ms()) < 120000, span)
         true({"key": "request.id", "value": {"stringValue": "front-7.a"}} in span["attributes"], span)
-    message = next(message for message in receiver.messages if message.data["ticket"] == ticket)
+    message = next(message for message in collector.receiver.messages if message.data["ticket"] == ticket)
     equal(message.headers["traceparent"], f"00-{TRACE}-{webhook['spanId']}-01")
     equal(message.headers["x-request-id"], "front-7.a")
     lines = [line for line in server.log().splitlines() if TRACE in line and "request=front-7.a" in line]
