@@ -37,6 +37,7 @@ struct keeper {
     uint32_t takes_left;              /* new leases until then */
     uint64_t leases_ms;               /* no lease is due before */
     bool is_list_away, is_lease_away; /* the last time the store was asked */
+    uint32_t alarmed;                 /* partitions that an alarm was told of */
     uint64_t broker_wrong_ms;         /* since when it is; 0: it is not */
     const char *broker_told;          /* what `broker_wrong` was told last */
     struct wake wake;
@@ -73,7 +74,7 @@ static void part_add(struct keeper *keeper, uint32_t part)
             .wrote = config->wrote,
             .context = config->context,
             .broker = config->broker },
-        config->alarm);
+        config->alarm, &keeper->alarmed);
 }
 
 /* NULL: not known yet. */

@@ -50,7 +50,7 @@ struct keeper_config {
     /* A record became orders, after its commit. May be NULL. */
     void (*wrote)(void *context, const struct queue_record *record);
     /* A partition is closed, or can't be opened: `what` begins with "script-differs: " or
-     * "partition-closed: ". NULL: it is open again. May be NULL. */
+     * "partition-closed: ". NULL: none is any more. May be NULL. */
     void (*alarm)(void *context, uint32_t part, const char *what);
     struct broker *broker; /* NULL: none. It outlives the keeper */
     /* What has been wrong with the broker for KEEPER_BROKER_MS; NULL: nothing any more. May be NULL. */

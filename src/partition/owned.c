@@ -33,9 +33,10 @@ static const char *const closing_labels[] = { "",
 };
 static_assert(sizeof closing_labels / sizeof *closing_labels == CLOSINGS, "one for each");
 
-void owned_init(struct owned *owned, const struct opener_config *config, owned_alarm *alarm)
+void owned_init(
+    struct owned *owned, const struct opener_config *config, owned_alarm *alarm, uint32_t *alarmed)
 {
-    *owned = (struct owned){ .alarm = alarm };
+    *owned = (struct owned){ .alarm = alarm, .alarmed = alarmed };
     opener_init(&owned->opener, config);
 }
 
@@ -55,8 +56,10 @@ bool owned_reads_back(const struct owned *owned)
 static void alarm_tell(struct owned *owned, const char *what)
 {
     const struct opener_config *config = &owned->opener.config;
+    const bool was_alarmed = owned->is_alarmed;
     owned->is_alarmed = what != NULL;
-    if (owned->alarm != NULL)
+    *owned->alarmed += (uint32_t)owned->is_alarmed - (uint32_t)was_alarmed;
+    if (owned->alarm != NULL && (what != NULL || *owned->alarmed == 0))
         owned->alarm(config->context, config->part, what);
 }
 

@@ -39,6 +39,7 @@ typedef void owned_alarm(void *context, uint32_t part, const char *what);
 struct owned {
     struct opener opener;
     owned_alarm *alarm; /* as that of keeper_config */
+    uint32_t *alarmed;  /* the keeper's: how many of its partitions are */
     enum owned_phase phase;
     uint64_t due_ms;             /* nothing to do before */
     uint64_t opened_ms, tell_ms; /* since when it is open; when the script is told next */
@@ -50,7 +51,8 @@ struct owned {
     uint64_t seen_seq, seen_ms;   /* a record that waits, and since when; 0: none */
 };
 
-void owned_init(struct owned *owned, const struct opener_config *config, owned_alarm *alarm);
+void owned_init(
+    struct owned *owned, const struct opener_config *config, owned_alarm *alarm, uint32_t *alarmed);
 /* Does what is due: opens, drains, or follows. */
 void owned_turn(struct owned *owned, uint64_t now_ms);
 /* Nobody knows whether it is still ours, since the database can't be asked. Nothing is written, but what the

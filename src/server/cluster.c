@@ -139,7 +139,7 @@ static void partition_alarm(void *context, uint32_t part, const char *what)
     (void)context;
     if (what != NULL) {
         alarm_raise(alarm, clock_now_ms(), "partition %u: %.150s", part, what);
-    } else { /* it is open again */
+    } else { /* all of them are open again */
         alarm_clear(ALARM_PARTITION_CLOSED);
         alarm_clear(ALARM_SCRIPT_DIFFERS);
     }
