@@ -133,3 +133,17 @@ def ready(server):
             return False
     eventually(is_ready, f"not ready: {server.log()[-1500:]}")
     return server
+
+
+def order_of(to, buyer, ticket):
+    def written():
+        order = to.get(f"/v1/tickets/{ticket}", session=buyer.session).json()
+        return order if order.get("state") != "creating" else None
+    return eventually(written)
+
+
+def heir(follower, of, **settings):
+    """A server on what a follower has taken over."""
+    own = ("server.port", "data.folder", "follow.peer", "follow.listen", "admin.keys")
+    return Followed(data=follower.data, settings={**{name: value for name, value in of.settings.items() if name not in own},
+                                                  **settings})

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 
-from kit.following import SECRET, Followed, Follower, pair, ready
+from kit.following import SECRET, Followed, Follower, heir, order_of, pair, ready
 from kit.harness import Buyer, Server, equal, eventually, rule, run, temp_folder, true
 
 server, follower = pair({"payment.providers": "sandbox", "payment.query_ms": 300, "follow.away_ms": 1500})
@@ -26,13 +26,6 @@ def sell(count, to=None, of=None):
     return told
 
 
-def order_of(to, buyer, ticket):
-    def written():
-        order = to.get(f"/v1/tickets/{ticket}", session=buyer.session).json()
-        return order if order.get("state") != "creating" else None
-    return eventually(written)
-
-
 def paid(buyer, ticket, to=None):
     """The order's id, when its payer was told that it is paid."""
     to = to or server
@@ -43,13 +36,6 @@ def paid(buyer, ticket, to=None):
     equal(to.request("POST", f"/sandbox/v1/pay/{payment}", {"how": "pay"}).status, 200)
     eventually(lambda: to.get(f"/v1/orders/{order}", session=buyer.session).json()["state"] == "paid")
     return order
-
-
-def heir(follower, of, **settings):
-    """A server on what a follower has taken over."""
-    own = ("server.port", "data.folder", "follow.peer", "follow.listen", "admin.keys")
-    return Followed(data=follower.data, settings={**{name: value for name, value in of.settings.items() if name not in own},
-                                                  **settings})
 
 
 @rule
