@@ -208,7 +208,7 @@ static void a_follower_that_acknowledges_a_byte_now_and_then_is_away(void **stat
     struct stream_state look;
     uint8_t *block = calloc(1, WIRE_DATA_MAX);
     block[0] = 1;
-    struct stream *stream = make(true, true, AWAY_MS);
+    struct stream *stream = make(true, true, 10 * AWAY_MS); /* longer than a busy machine lets us wait */
     struct mirror *mirror = stream_mirror(stream);
     follower_make(stream);
     mirror->ops->note(mirror,
