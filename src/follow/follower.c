@@ -288,7 +288,7 @@ static enum status answer_judge(struct follower *follower, const struct wire_wor
 static enum status server_call(struct follower *follower)
 {
     const int fd = session_dial(follower->options->from, SESSION_MS);
-    struct wire_word answer;
+    struct wire_word answer = { 0 };
     if (fd < 0)
         return STATUS_AWAY;
     enum status status = session_call(&follower->session, fd, &follower->secret, SESSION_MS);
