@@ -28,6 +28,7 @@ enum mirror_kind {
     MIRROR_SYNC_FOLDER, /* the part; no name */
     MIRROR_BASE_BEGIN,  /* a whole copy follows, mixed with changes; no name */
     MIRROR_BASE_END,    /* it is whole; no name */
+    MIRROR_SAME, /* within a base: a block is as in the old copy; data: u32 bytes, the name there */
     MIRROR_KINDS,
 };
 

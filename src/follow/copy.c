@@ -6,6 +6,7 @@
 #include "base/disk.h"
 #include "base/hash.h"
 #include "base/span.h"
+#include "follow/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +43,7 @@ struct copy {
     struct disk *parts[MIRROR_PARTS]; /* NULL: not there yet; the first is the root */
     char folder[4096];
     struct state_file *state;
+    struct copy *source; /* of blocks that are the same; NULL: none */
     struct open_file {
         disk_file file; /* -1: free */
         enum mirror_part part;
@@ -98,13 +100,10 @@ static enum status state_map(struct copy *copy)
 /* Made when something is put into it. */
 static enum status part_open(struct copy *copy, enum mirror_part part)
 {
-    static const char *const names[] = {
-        [MIRROR_JOURNAL] = "/journal", [MIRROR_MEDIA] = "/media", [MIRROR_SANDBOX] = "/sandbox"
-    };
     char path[sizeof copy->folder + 16];
     if (copy->parts[part] != NULL)
         return STATUS_OK;
-    snprintf(path, sizeof path, "%s%s", copy->folder, names[part]);
+    snprintf(path, sizeof path, "%s/%s", copy->folder, wire_part_folder(part));
     return disk_folder_open(path, &copy->parts[part]);
 }
 
@@ -201,6 +200,11 @@ void copy_heard(struct copy *copy)
     atomic_store(&copy->state->heard_ms, clock_wall_ms());
 }
 
+void copy_source(struct copy *copy, struct copy *source)
+{
+    copy->source = source;
+}
+
 struct disk *copy_root(struct copy *copy)
 {
     return copy->parts[MIRROR_ROOT];
@@ -273,6 +277,15 @@ static enum status zeros_write(struct disk *disk, disk_file file, uint64_t bytes
     return status;
 }
 
+static void sync_ahead(struct open_file *file, uint64_t bytes)
+{
+    file->unsynced += bytes;
+    if (file->unsynced < SYNC_AHEAD_BYTES)
+        return;
+    (void)sync_file_range(file->file, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint */
+    file->unsynced = 0;
+}
+
 static enum status change_write(struct copy *copy, struct disk *disk, const struct mirror_change *change)
 {
     struct open_file *file;
@@ -283,11 +296,44 @@ static enum status change_write(struct copy *copy, struct disk *disk, const stru
     const uint64_t bytes = zeros ? bytes_get_u64(change->data) : change->bytes;
     status = zeros ? zeros_write(disk, file->file, bytes, change->offset)
                    : disk->ops->write(disk, file->file, change->offset, change->data, bytes);
-    file->unsynced += bytes;
-    if (status == STATUS_OK && file->unsynced >= SYNC_AHEAD_BYTES) {
-        (void)sync_file_range(file->file, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint */
-        file->unsynced = 0;
+    if (status == STATUS_OK)
+        sync_ahead(file, bytes);
+    return status;
+}
+
+/* From file to file within the kernel; file systems that can, share the block instead. */
+static enum status range_copy(int from, int to, off_t offset, size_t bytes)
+{
+    off_t read_at = offset, write_at = offset;
+    ssize_t moved = 1;
+    while (bytes > 0 && moved > 0) {
+        moved = copy_file_range(from, &read_at, to, &write_at, bytes, 0);
+        bytes -= moved > 0 ? (size_t)moved : 0;
     }
+    if (bytes == 0)
+        return STATUS_OK;
+    if (moved == 0)
+        errno = EIO; /* the old copy is shorter than its follower said */
+    return moved < 0 && (errno == ENOSPC || errno == EDQUOT) ? STATUS_FULL : STATUS_IO;
+}
+
+static enum status change_same(struct copy *copy, const struct mirror_change *change)
+{
+    struct open_file *from, *to;
+    char name[DISK_NAME_MAX];
+    if (copy->source == NULL)
+        return STATUS_BAD_INPUT;
+    const uint32_t bytes = bytes_get_u32(change->data);
+    snprintf(name, sizeof name, "%.*s", (int)change->bytes - 4, (const char *)change->data + 4);
+    enum status status = part_open(copy->source, change->part);
+    if (status == STATUS_OK)
+        status = file_open(copy->source, change->part, name, false, &from);
+    if (status == STATUS_OK)
+        status = file_open(copy, change->part, change->name, true, &to);
+    if (status == STATUS_OK)
+        status = range_copy(from->file, to->file, (off_t)change->offset, bytes);
+    if (status == STATUS_OK)
+        sync_ahead(to, bytes);
     return status;
 }
 
@@ -354,6 +400,8 @@ static enum status change_do(struct copy *copy, const struct mirror_change *chan
         return change_remove(copy, disk, change);
     case MIRROR_SYNC_FOLDER:
         return disk->ops->sync_folder(disk);
+    case MIRROR_SAME:
+        return change_same(copy, change);
     case MIRROR_BASE_BEGIN:
     case MIRROR_BASE_END:
         return STATUS_OK;

@@ -33,6 +33,9 @@ struct copy_state copy_state(const struct copy *copy);
 void copy_begin(
     struct copy *copy, uint64_t data_id, uint64_t generation, uint64_t epoch, uint64_t position);
 void copy_heard(struct copy *copy);
+/* Where MIRROR_SAME takes its blocks from: a copy that does not change meanwhile, and stays open. NULL:
+ * none. */
+void copy_source(struct copy *copy, struct copy *source);
 
 /* Does the change; `bytes` of the stream are behind it then. *synced: it must be acknowledged. */
 MUST_CHECK enum status copy_change(

@@ -5,6 +5,7 @@
 #include "base/disk.h"
 #include "base/log.h"
 #include "config/fence.h"
+#include "follow/blocks.h"
 #include "follow/copy.h"
 #include "follow/session.h"
 
@@ -92,6 +93,7 @@ static enum status part_begin(struct follower *follower, const struct wire_word 
     if (status != STATUS_OK)
         return status;
     copy_begin(follower->part, welcome->data_id, welcome->generation, welcome->epoch, welcome->position);
+    copy_source(follower->part, follower->copy);
     follower->base_bytes = 0;
     follower->told_ms = clock_monotonic_ms();
     return STATUS_OK;
@@ -124,6 +126,7 @@ static enum status part_end(struct follower *follower)
         status = parent_sync(path);
     if (status != STATUS_OK)
         return status;
+    copy_source(follower->part, NULL);
     copy_close(follower->copy, false);
     follower->copy = follower->part;
     follower->part = NULL;
@@ -224,6 +227,37 @@ static struct wire_word own_word(const struct follower *follower)
         .whole = state.whole };
 }
 
+/* It may get our program, or we its: tried again. */
+static enum status version_tell(const struct follower *follower, unsigned version)
+{
+    log_error("follow",
+        "%s speaks version %u of the protocol, this program version %d: run the same program on "
+        "both "
+        "machines",
+        follower->options->from, version, WIRE_VERSION);
+    return STATUS_BUSY;
+}
+
+/* The server asks which blocks we have. */
+static enum status names_send(void *context, struct span names, bool last)
+{
+    struct follower *follower = context;
+    uint8_t record[WIRE_NAMES_BYTES] = { !last };
+    invariant(names.size < sizeof record);
+    if (names.size > 0)
+        memcpy(record + 1, names.data, names.size);
+    return follower->options->stops() ? STATUS_AWAY
+                                      : session_send(&follower->session, record, 1 + names.size);
+}
+
+static enum status blocks_compare(struct follower *follower, struct wire_word *answer)
+{
+    const struct blocks_teller teller = { .tell = names_send, .context = follower };
+    log_info("follow", "comparing the copy with what %s has", follower->options->from);
+    const enum status status = blocks_tell(follower->options->folder, &teller);
+    return status == STATUS_OK ? session_word_receive(&follower->session, answer) : status;
+}
+
 /* STATUS_CONFLICT: it will never take us. */
 static enum status answer_judge(struct follower *follower, const struct wire_word *answer)
 {
@@ -241,8 +275,11 @@ static enum status answer_judge(struct follower *follower, const struct wire_wor
     else if (answer->kind == WIRE_FENCED)
         snprintf(follower->error, CONFIG_ERROR,
             "%.100s had an older generation than this copy, and sells no more", from);
-    else if (answer->kind == WIRE_REFUSED && answer->reason == WIRE_REASON_TAKEN)
+    else if (answer->kind == WIRE_REFUSED && answer->reason == WIRE_REASON_TAKEN) {
+        log_warn("follow", "%s has a follower already; trying again", from);
         return STATUS_BUSY;
+    } else if (answer->kind == WIRE_REFUSED && answer->reason == WIRE_REASON_VERSION)
+        return version_tell(follower, answer->version);
     else
         return STATUS_BAD_INPUT;
     return STATUS_CONFLICT;
@@ -251,7 +288,7 @@ static enum status answer_judge(struct follower *follower, const struct wire_wor
 static enum status server_call(struct follower *follower)
 {
     const int fd = session_dial(follower->options->from, SESSION_MS);
-    struct wire_word answer;
+    struct wire_word answer = { 0 };
     if (fd < 0)
         return STATUS_AWAY;
     enum status status = session_call(&follower->session, fd, &follower->secret, SESSION_MS);
@@ -261,7 +298,11 @@ static enum status server_call(struct follower *follower)
     status = session_word_send(&follower->session, &word);
     if (status == STATUS_OK)
         status = session_word_receive(&follower->session, &answer);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && answer.kind == WIRE_COMPARE)
+        status = blocks_compare(follower, &answer);
+    if (status == STATUS_CONFLICT)
+        status = version_tell(follower, answer.version);
+    else if (status == STATUS_OK)
         status = answer_judge(follower, &answer);
     if (status == STATUS_OK && !answer.resumes)
         status = part_begin(follower, &answer);
@@ -277,12 +318,12 @@ static enum status server_call(struct follower *follower)
 
 static void trouble_tell(const struct follower *follower, enum status status, int trouble)
 {
+    if (status == STATUS_BUSY)
+        return; /* it was told by whoever knew why */
     const char *from = follower->options->from;
     if (status == STATUS_BAD_INPUT)
         log_error("follow", "%s does not know the secret of %s, or does not keep to the protocol",
             from, follower->options->secret_file);
-    else if (status == STATUS_BUSY)
-        log_warn("follow", "%s has a follower already; trying again", from);
     else if (status == STATUS_AWAY)
         log_warn("follow", "%s does not answer; trying again", from);
     else

@@ -7,7 +7,8 @@
 #include "base/metrics.h"
 #include "base/thread.h"
 #include "config/fence.h"
-#include "follow/peer.h"
+#include "follow/feed.h"
+#include "follow/greeter.h"
 #include "follow/sweep.h"
 
 #include <errno.h>
@@ -16,16 +17,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
-    GREETING_MS = 2000, /* for each step of a greeting */
     PEER_EVERY_MS = 5000,
     FILES_EVERY_MS = 200, /* small files are looked at */
-    QUIET_MS = 500,       /* without changes an empty record is sent */
     WATCH_MS = 100,
     FAULT_WAIT_MS = 1000,
+    REFUSALS_TELL_MS = 60000,
 };
 
 struct primary {
@@ -35,23 +34,19 @@ struct primary {
     struct peer self; /* constant after open */
     struct stream *stream;
     struct sweep *sweep;
-    int door;
-    struct wake link;
-    struct thread door_thread, link_thread, files_thread;
+    struct greeter *greeter;
+    struct wake wake; /* the feed's */
+    struct feed *feed;
+    struct thread door_thread, files_thread;
     _Atomic bool stopping, files_end, fenced;
-    /* A follower that was greeted, for the link's thread. */
-    pthread_mutex_t lock;
-    struct session *waiting; /* NULL: none */
-    struct wire_word waiting_word;
-    bool serving;
-    uint8_t chunk[WIRE_RECORD_MAX]; /* the link's */
 };
 
 GAUGE(connected_gauge, "stampede_follow_connected", "1: a follower is connected.");
 GAUGE(current_gauge, "stampede_follow_current",
     "1: the follower's copy is whole and nearly as new as this machine's.");
 GAUGE(lag_gauge, "stampede_follow_lag_bytes", "Changes that the follower has not acknowledged, in bytes.");
-COUNTER(bases_counter, "stampede_follow_bases_total", "Whole copies that a follower asked for.");
+COUNTER(base_bytes_counter, "stampede_follow_base_bytes_total",
+    "Bytes of files that were sent for whole copies, without what the follower had already.");
 
 /* ---- the fence ---- */
 
@@ -78,7 +73,7 @@ static struct wire_word refusal(const struct primary *primary, enum wire_reason 
     return word;
 }
 
-/* Whether the session goes to the link's thread. */
+/* Whether the session goes to the feed's thread. */
 static bool follower_take(struct primary *primary, struct session *session,
     const struct wire_word *word, struct wire_word *answer)
 {
@@ -86,17 +81,8 @@ static bool follower_take(struct primary *primary, struct session *session,
         *answer = refusal(primary, WIRE_REASON_OTHER_SHOP);
         return false;
     }
-    pthread_mutex_lock(&primary->lock);
-    const bool taken = primary->serving || primary->waiting != NULL;
-    if (!taken) {
-        primary->waiting = session;
-        primary->waiting_word = *word;
-    }
-    pthread_mutex_unlock(&primary->lock);
     *answer = refusal(primary, WIRE_REASON_TAKEN);
-    if (!taken)
-        wake_signal(&primary->link);
-    return !taken;
+    return feed_take(primary->feed, session, word);
 }
 
 /* What a caller says after the greeting. True: the session is kept. */
@@ -124,149 +110,47 @@ static bool word_answer(struct primary *primary, struct session *session, const 
     return false;
 }
 
-static void caller_greet(struct primary *primary, int fd)
+static void caller_hear(struct primary *primary, struct session *session)
 {
-    struct session *session = calloc(1, sizeof *session);
     struct wire_word word;
-    if (session == NULL) {
-        close(fd);
+    const enum status status = session_word_receive(session, &word);
+    if (status == STATUS_OK && word_answer(primary, session, &word))
         return;
+    if (status == STATUS_CONFLICT) {
+        const struct wire_word answer = refusal(primary, WIRE_REASON_VERSION);
+        log_error("follow",
+            "a caller speaks version %u of the protocol, this program version %d: run the same "
+            "program on both machines",
+            word.version, WIRE_VERSION);
+        if (session_word_send(session, &answer) != STATUS_OK)
+            log_warn("follow", "a caller was gone before it heard our answer");
     }
-    enum status status = session_answer(session, fd, &primary->secret, GREETING_MS);
-    if (status == STATUS_BAD_INPUT)
-        log_warn("follow", "a caller does not know the secret, or does not speak our language");
-    if (status == STATUS_OK) {
-        status = session_word_receive(session, &word);
-        if (status == STATUS_OK && word_answer(primary, session, &word))
-            return;
-        session_end(session);
-    }
+    session_end(session);
     free(session);
+}
+
+/* Anybody can knock, so that is told once a minute at most. */
+static void refusals_tell(struct primary *primary, uint64_t *told, uint64_t *told_ms)
+{
+    const uint64_t refused = greeter_refused(primary->greeter), now_ms = clock_monotonic_ms();
+    if (refused == *told || (*told_ms != 0 && now_ms - *told_ms < REFUSALS_TELL_MS))
+        return;
+    log_warn("follow", "%" PRIu64 " callers did not know the secret, or did not speak our language",
+        refused - *told);
+    *told = refused;
+    *told_ms = now_ms;
 }
 
 static void door_run(void *context)
 {
     struct primary *primary = context;
+    uint64_t told = 0, told_ms = 0;
     metrics_thread_enter();
     while (!atomic_load(&primary->stopping)) {
-        struct pollfd look = { .fd = primary->door, .events = POLLIN };
-        if (poll(&look, 1, WATCH_MS) <= 0)
-            continue;
-        const int fd = accept4(primary->door, NULL, NULL, SOCK_CLOEXEC);
-        if (fd >= 0)
-            caller_greet(primary, fd);
-    }
-}
-
-/* ---- the link ---- */
-
-static struct session *waiting_take(struct primary *primary, struct wire_word *word)
-{
-    pthread_mutex_lock(&primary->lock);
-    struct session *session = primary->waiting;
-    primary->waiting = NULL;
-    primary->serving = session != NULL;
-    *word = primary->waiting_word;
-    pthread_mutex_unlock(&primary->lock);
-    return session;
-}
-
-static enum status link_hear(struct primary *primary, struct session *session, uint64_t *heard_ms)
-{
-    struct wire_word word;
-    enum status status = session_word_receive(session, &word);
-    *heard_ms = clock_monotonic_ms();
-    if (status == STATUS_OK)
-        status = word.kind == WIRE_ACK ? stream_acknowledge(primary->stream, word.position)
-                                       : STATUS_BAD_INPUT;
-    return status;
-}
-
-/* Sends what there is; hears acknowledgements in between. */
-static enum status link_send(
-    struct primary *primary, struct session *session, uint64_t *sent_ms, uint64_t *heard_ms)
-{
-    size_t bytes = 1;
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && bytes > 0) {
-        status = stream_take(primary->stream, primary->chunk, sizeof primary->chunk, &bytes);
-        if (status == STATUS_OK && bytes > 0) {
-            status = session_send(session, primary->chunk, bytes);
-            *sent_ms = clock_monotonic_ms();
-        }
-        if (status == STATUS_OK && bytes > 0 && session_has_bytes(session, 0))
-            status = link_hear(primary, session, heard_ms);
-    }
-    if (status == STATUS_OK && clock_monotonic_ms() - *sent_ms >= QUIET_MS) {
-        status = session_send(session, primary->chunk, 0);
-        *sent_ms = clock_monotonic_ms();
-    }
-    return status;
-}
-
-static const char *link_trouble(enum status status)
-{
-    return status == STATUS_FULL     ? "it was too slow, and needs a new base"
-        : status == STATUS_BAD_INPUT ? "it does not keep to the protocol"
-                                     : "the connection is gone";
-}
-
-static enum status link_serve(struct primary *primary, struct session *session)
-{
-    uint64_t sent_ms = clock_monotonic_ms(), heard_ms = sent_ms;
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && !atomic_load(&primary->stopping)) {
-        struct pollfd look[] = { { .fd = session->fd, .events = POLLIN },
-            { .fd = primary->link.fd, .events = POLLIN } };
-        (void)poll(look, 2, WATCH_MS);
-        wake_clear(&primary->link);
-        status = link_send(primary, session, &sent_ms, &heard_ms);
-        while (status == STATUS_OK && session_has_bytes(session, 0))
-            status = link_hear(primary, session, &heard_ms);
-        if (clock_monotonic_ms() - heard_ms > primary->settings->follow_away_ms)
-            status = STATUS_AWAY;
-    }
-    return status;
-}
-
-static void link_session(struct primary *primary, struct session *session, const struct wire_word *word)
-{
-    struct stream_state state;
-    struct wire_word welcome = peer_word(&primary->self, WIRE_WELCOME);
-    const bool known = word->data_id != 0 && word->generation == primary->self.generation;
-    welcome.resumes = stream_attach(
-        primary->stream, known ? word->epoch : 0, word->position, word->whole, &welcome.position);
-    welcome.whole = welcome.resumes && word->whole;
-    stream_look(primary->stream, &state);
-    welcome.epoch = state.epoch;
-    welcome.head = state.head;
-    log_info("follow", "the follower is connected: %s",
-        welcome.resumes ? "it goes on where it was" : "it gets a whole copy first");
-    if (!welcome.resumes)
-        metric_add(&bases_counter, 1);
-    session_patience(session, (uint32_t)primary->settings->follow_away_ms);
-    enum status status = session_word_send(session, &welcome);
-    if (status == STATUS_OK)
-        status = link_serve(primary, session);
-    stream_detach(primary->stream);
-    if (status != STATUS_OK)
-        log_warn("follow", "the follower is away: %s", link_trouble(status));
-}
-
-static void link_run(void *context)
-{
-    struct primary *primary = context;
-    struct wire_word word;
-    metrics_thread_enter();
-    while (!atomic_load(&primary->stopping)) {
-        struct session *session = waiting_take(primary, &word);
-        if (session == NULL) {
-            wake_wait(&primary->link, WATCH_MS);
-            continue;
-        }
-        link_session(primary, session, &word);
-        session_end(session);
-        free(session);
+        struct session *session = greeter_next(primary->greeter, WATCH_MS);
+        if (session != NULL)
+            caller_hear(primary, session);
+        refusals_tell(primary, &told, &told_ms);
     }
 }
 
@@ -281,19 +165,32 @@ static void peer_watch(struct primary *primary)
     }
 }
 
+static enum status base_send(struct primary *primary, uint64_t number, const struct block_set *had)
+{
+    bool done = false;
+    const enum status status = sweep_base(primary->sweep, number, had, &done);
+    const uint64_t bytes = sweep_sent_bytes(primary->sweep);
+    metric_add(&base_bytes_counter, bytes);
+    if (done)
+        log_info("follow",
+            "the whole copy is sent, %" PRIu64
+            " MiB that the follower had not; it is whole when it says so",
+            bytes >> 20);
+    return status;
+}
+
 static void files_run(void *context)
 {
     struct primary *primary = context;
-    uint64_t asked_ms = clock_monotonic_ms(), number = 0;
-    bool done = false;
+    uint64_t asked_ms = clock_monotonic_ms(), number = 0, had_number = 0;
+    struct block_set *had = NULL;
     metrics_thread_enter();
     thread_rank_set(THREAD_BACKGROUND);
     while (!atomic_load(&primary->stopping) && !atomic_load(&primary->files_end)) {
         enum status status = STATUS_OK;
         if (stream_base_wanted(primary->stream, &number)) {
-            status = sweep_base(primary->sweep, number, &done);
-            if (done)
-                log_info("follow", "the whole copy is sent; the follower has it when it says so");
+            if (feed_had(primary->feed, number, &had, &had_number))
+                status = base_send(primary, number, had);
         } else if (number > 0) {
             status = sweep_small_files(primary->sweep, number);
         }
@@ -306,22 +203,26 @@ static void files_run(void *context)
         }
         poll(NULL, 0, status == STATUS_OK ? FILES_EVERY_MS : FAULT_WAIT_MS);
     }
+    block_set_close(had);
 }
 
 /* ---- all of it ---- */
 
-static enum status door_open(struct primary *primary, char error[CONFIG_ERROR])
+static enum status port_open(struct primary *primary, char error[CONFIG_ERROR])
 {
     uint16_t port = 0;
-    primary->door = session_listen(primary->settings->follow_listen, &port);
-    if (primary->door < 0) {
+    const int listener = session_listen(primary->settings->follow_listen, &port);
+    if (listener < 0) {
         snprintf(error, CONFIG_ERROR, "can't listen on follow.listen %.100s: %s",
             primary->settings->follow_listen, strerrordesc_np(errno));
         return STATUS_IO;
     }
     log_info("follow", "listening for a follower on port %u, mode %s, alone %s", port,
         primary->settings->follow_mode, primary->settings->follow_alone);
-    return STATUS_OK;
+    const enum status status = greeter_open(&primary->greeter, listener, &primary->secret);
+    if (status != STATUS_OK)
+        close(listener);
+    return status;
 }
 
 static enum status stream_make(struct primary *primary)
@@ -334,8 +235,15 @@ static enum status stream_make(struct primary *primary)
         .sync = strcmp(settings->follow_mode, "sync") == 0,
         .sells_alone = strcmp(settings->follow_alone, "sell") == 0,
         .away_ms = settings->follow_away_ms,
-        .link = &primary->link };
-    return stream_open(&primary->stream, &config);
+        .link = &primary->wake };
+    const enum status status = stream_open(&primary->stream, &config);
+    if (status != STATUS_OK)
+        return status;
+    const struct feed_config feed = { .stream = primary->stream,
+        .self = &primary->self,
+        .wake = &primary->wake,
+        .away_ms = settings->follow_away_ms };
+    return feed_open(&primary->feed, &feed);
 }
 
 enum status primary_open(
@@ -351,9 +259,7 @@ enum status primary_open(
         .secret = &primary->secret,
         .root = config->root,
         .data_id = config->data_id };
-    primary->door = -1;
-    pthread_mutex_init(&primary->lock, NULL);
-    enum status status = wake_open(&primary->link);
+    enum status status = wake_open(&primary->wake);
     if (status == STATUS_OK) {
         status = follow_secret_read(primary->settings->follow_secret_file, &primary->secret);
         if (status != STATUS_OK)
@@ -368,7 +274,7 @@ enum status primary_open(
     if (status == STATUS_OK)
         status = stream_make(primary);
     if (status == STATUS_OK)
-        status = door_open(primary, error);
+        status = port_open(primary, error);
     if (status != STATUS_OK) {
         primary_close(primary);
         return status;
@@ -390,7 +296,7 @@ enum status primary_start(struct primary *primary)
     stream_arm(primary->stream);
     status = thread_start(&primary->door_thread, "follow-door", door_run, primary);
     if (status == STATUS_OK)
-        status = thread_start(&primary->link_thread, "follow-link", link_run, primary);
+        status = feed_start(primary->feed);
     if (status == STATUS_OK)
         status = thread_start(&primary->files_thread, "follow-files", files_run, primary);
     return status;
@@ -427,18 +333,13 @@ void primary_close(struct primary *primary)
     if (primary->stream != NULL)
         stream_stop(primary->stream);
     thread_join(&primary->door_thread);
-    thread_join(&primary->link_thread);
+    feed_stop(primary->feed);
     thread_join(&primary->files_thread);
-    if (primary->waiting != NULL) {
-        session_end(primary->waiting);
-        free(primary->waiting);
-    }
-    if (primary->door >= 0)
-        close(primary->door);
+    feed_close(primary->feed);
+    greeter_close(primary->greeter);
     sweep_close(primary->sweep);
     stream_close(primary->stream);
-    wake_close(&primary->link);
-    pthread_mutex_destroy(&primary->lock);
+    wake_close(&primary->wake);
     explicit_bzero(&primary->secret, sizeof primary->secret);
     free(primary);
 }

@@ -2,11 +2,11 @@
 #include "follow/session.h"
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/random.h"
 #include "base/secret_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,10 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-enum { HOST_BYTES = 256, PORT_BYTES = 6, LISTEN_BACKLOG = 4 };
+enum { HOST_BYTES = 256, PORT_BYTES = 6, LISTEN_BACKLOG = 64 };
 
 enum status follow_secret_read(const char *path, struct follow_secret *secret)
 {
@@ -152,38 +151,47 @@ int session_dial(const char *address, uint32_t timeout_ms)
 
 /* ---- bytes ---- */
 
-/* All of them, in either direction. */
-static enum status bytes_move(int fd, void *data, size_t bytes, bool sends)
+/* All of them, in either direction, within the time: a peer that sends or takes them one by one gets no
+ * more. */
+static enum status bytes_move(const struct session *session, void *data, size_t bytes, bool sends)
 {
+    const uint64_t until_ms = clock_monotonic_ms() + session->timeout_ms;
     uint8_t *at = data;
     while (bytes > 0) {
-        const ssize_t n = sends ? send(fd, at, bytes, MSG_NOSIGNAL) : recv(fd, at, bytes, 0);
-        if (n < 0 && errno == EINTR)
+        errno = 0;
+        const ssize_t n = sends ? send(session->fd, at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT)
+                                : recv(session->fd, at, bytes, MSG_DONTWAIT);
+        if (n > 0) {
+            at += n;
+            bytes -= (size_t)n;
             continue;
-        if (n <= 0)
+        }
+        struct pollfd look = { .fd = session->fd, .events = sends ? POLLOUT : POLLIN };
+        const uint64_t now_ms = clock_monotonic_ms();
+        if (n == 0 || (errno != EINTR && errno != EAGAIN))
             return STATUS_AWAY;
-        at += n;
-        bytes -= (size_t)n;
+        if (now_ms >= until_ms) {
+            errno = ETIMEDOUT;
+            return STATUS_AWAY;
+        }
+        (void)poll(&look, 1, (int)(until_ms - now_ms));
     }
     return STATUS_OK;
 }
 
-static enum status bytes_send(int fd, void *data, size_t bytes)
+static enum status bytes_send(const struct session *session, void *data, size_t bytes)
 {
-    return bytes_move(fd, data, bytes, true);
+    return bytes_move(session, data, bytes, true);
 }
 
-static enum status bytes_receive(int fd, void *data, size_t bytes)
+static enum status bytes_receive(const struct session *session, void *data, size_t bytes)
 {
-    return bytes_move(fd, data, bytes, false);
+    return bytes_move(session, data, bytes, false);
 }
 
 void session_patience(struct session *session, uint32_t timeout_ms)
 {
-    const struct timeval timeout = { .tv_sec = timeout_ms / 1000,
-        .tv_usec = (suseconds_t)(timeout_ms % 1000) * 1000 };
-    (void)setsockopt(session->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-    (void)setsockopt(session->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+    session->timeout_ms = timeout_ms;
 }
 
 static void session_begin(struct session *session, int fd, uint32_t timeout_ms)
@@ -192,80 +200,61 @@ static void session_begin(struct session *session, int fd, uint32_t timeout_ms)
     session->fd = fd;
     session->sent = 0;
     session->received = 0;
-    (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     session_patience(session, timeout_ms);
 }
 
-static bool proof_fits(const uint8_t *a, const uint8_t *b)
+bool session_proof_fits(const struct follow_secret *secret, bool server,
+    const uint8_t caller[WIRE_NONCE_BYTES], const uint8_t served[WIRE_NONCE_BYTES],
+    const uint8_t proof[WIRE_PROOF_BYTES])
 {
-    return span_equal_constant_time(span_of(a, WIRE_PROOF_BYTES), span_of(b, WIRE_PROOF_BYTES));
+    uint8_t right[WIRE_PROOF_BYTES];
+    wire_proof(secret_span(secret), server, caller, served, right);
+    return span_equal_constant_time(span_of(proof, WIRE_PROOF_BYTES), span_of(right, WIRE_PROOF_BYTES));
+}
+
+static void keys_set(struct session *session, const struct follow_secret *secret, bool server,
+    const uint8_t caller[WIRE_NONCE_BYTES], const uint8_t served[WIRE_NONCE_BYTES])
+{
+    struct wire_keys keys;
+    wire_keys_make(secret_span(secret), caller, served, &keys);
+    memcpy(session->send_key, server ? keys.to_caller : keys.to_server, WIRE_KEY_BYTES);
+    memcpy(session->receive_key, server ? keys.to_server : keys.to_caller, WIRE_KEY_BYTES);
+    explicit_bzero(&keys, sizeof keys);
 }
 
 enum status session_call(
     struct session *session, int fd, const struct follow_secret *secret, uint32_t timeout_ms)
 {
-    uint8_t caller[WIRE_NONCE_BYTES], greeting[WIRE_GREETING_BYTES], reply[WIRE_REPLY_BYTES];
+    uint8_t caller[WIRE_NONCE_BYTES], served[WIRE_NONCE_BYTES], greeting[WIRE_GREETING_BYTES];
     uint8_t proof[WIRE_PROOF_BYTES];
-    struct wire_keys keys;
-    const uint8_t *served = reply;
     session_begin(session, fd, timeout_ms);
     random_secret(caller, sizeof caller);
     wire_greeting_put(greeting, caller);
-    enum status status = bytes_send(fd, greeting, sizeof greeting);
+    enum status status = bytes_send(session, greeting, sizeof greeting);
     if (status == STATUS_OK)
-        status = bytes_receive(fd, reply, sizeof reply);
-    if (status == STATUS_OK) {
-        wire_proof(secret_span(secret), true, caller, served, proof);
-        if (!proof_fits(proof, reply + WIRE_NONCE_BYTES))
-            status = STATUS_BAD_INPUT;
-    }
+        status = bytes_receive(session, served, sizeof served);
     if (status == STATUS_OK) {
         wire_proof(secret_span(secret), false, caller, served, proof);
-        status = bytes_send(fd, proof, sizeof proof);
+        status = bytes_send(session, proof, sizeof proof);
     }
-    if (status != STATUS_OK) {
+    /* A server that has another secret hangs up here. */
+    if (status == STATUS_OK && bytes_receive(session, proof, sizeof proof) != STATUS_OK)
+        status = errno == ETIMEDOUT ? STATUS_AWAY : STATUS_BAD_INPUT;
+    if (status == STATUS_OK && !session_proof_fits(secret, true, caller, served, proof))
+        status = STATUS_BAD_INPUT;
+    if (status == STATUS_OK)
+        keys_set(session, secret, false, caller, served);
+    else
         session_end(session);
-        return status;
-    }
-    wire_keys_make(secret_span(secret), caller, served, &keys);
-    memcpy(session->send_key, keys.to_server, WIRE_KEY_BYTES);
-    memcpy(session->receive_key, keys.to_caller, WIRE_KEY_BYTES);
-    explicit_bzero(&keys, sizeof keys);
-    return STATUS_OK;
+    return status;
 }
 
-enum status session_answer(
-    struct session *session, int fd, const struct follow_secret *secret, uint32_t timeout_ms)
+void session_answer(struct session *session, int fd, const struct follow_secret *secret,
+    const uint8_t caller[WIRE_NONCE_BYTES], const uint8_t served[WIRE_NONCE_BYTES], uint32_t timeout_ms)
 {
-    uint8_t caller[WIRE_NONCE_BYTES], greeting[WIRE_GREETING_BYTES], reply[WIRE_REPLY_BYTES];
-    uint8_t proof[WIRE_PROOF_BYTES], theirs[WIRE_PROOF_BYTES];
-    struct wire_keys keys;
     session_begin(session, fd, timeout_ms);
-    enum status status = bytes_receive(fd, greeting, sizeof greeting);
-    if (status == STATUS_OK)
-        status = wire_greeting_read(span_of(greeting, sizeof greeting), caller);
-    if (status == STATUS_OK) {
-        random_secret(reply, WIRE_NONCE_BYTES);
-        wire_proof(secret_span(secret), true, caller, reply, reply + WIRE_NONCE_BYTES);
-        status = bytes_send(fd, reply, sizeof reply);
-    }
-    if (status == STATUS_OK)
-        status = bytes_receive(fd, theirs, sizeof theirs);
-    if (status == STATUS_OK) {
-        wire_proof(secret_span(secret), false, caller, reply, proof);
-        if (!proof_fits(proof, theirs))
-            status = STATUS_BAD_INPUT;
-    }
-    if (status != STATUS_OK) {
-        session_end(session);
-        return status;
-    }
-    wire_keys_make(secret_span(secret), caller, reply, &keys);
-    memcpy(session->send_key, keys.to_caller, WIRE_KEY_BYTES);
-    memcpy(session->receive_key, keys.to_server, WIRE_KEY_BYTES);
-    explicit_bzero(&keys, sizeof keys);
-    return STATUS_OK;
+    keys_set(session, secret, true, caller, served);
 }
 
 void session_end(struct session *session)
@@ -296,19 +285,19 @@ enum status session_send(struct session *session, const void *data, size_t bytes
     if (status != STATUS_OK)
         return status;
     bytes_put_u32(session->sealed, (uint32_t)size);
-    return bytes_send(session->fd, session->sealed, 4 + size);
+    return bytes_send(session, session->sealed, 4 + size);
 }
 
 enum status session_receive(struct session *session, struct span *record)
 {
     uint8_t nonce[SIGN_SEAL_NONCE_BYTES], head[4];
-    enum status status = bytes_receive(session->fd, head, sizeof head);
+    enum status status = bytes_receive(session, head, sizeof head);
     if (status != STATUS_OK)
         return status;
     const uint32_t size = bytes_get_u32(head);
     if (size < SIGN_SEAL_TAG_BYTES || size > SESSION_SEALED_MAX)
         return STATUS_BAD_INPUT;
-    status = bytes_receive(session->fd, session->sealed, size);
+    status = bytes_receive(session, session->sealed, size);
     if (status != STATUS_OK)
         return status;
     size_t bytes = sizeof session->plain;

@@ -33,7 +33,7 @@ struct stream {
     bool whole; /* the copy of the follower that was attached last */
     bool current;
     uint64_t missing_since_ms; /* while it is not current */
-    uint64_t progress_ms; /* when it acknowledged something new, or there was something to acknowledge */
+    uint64_t mark, mark_ms;    /* how far it must have got away_ms after mark_ms */
     uint64_t waits;
     uint8_t scratch[WIRE_CHANGE_MAX];
 };
@@ -46,12 +46,22 @@ static struct stream *stream_of(struct mirror *mirror)
     return (struct stream *)mirror;
 }
 
-/* Not there, or there without getting on: one whose disk is full connects again and again. */
+/* Not there; or there, and slower than away_ms with what it was to get: one whose disk is full connects again
+ * and again, and one that acknowledges a byte now and then holds answers as if it were not there. */
 static bool is_away(const struct stream *stream)
 {
     const uint64_t now_ms = clock_monotonic_ms(), away_ms = stream->config.away_ms;
     return (!stream->current && now_ms - stream->missing_since_ms >= away_ms)
-        || (stream->acked < stream->head && now_ms - stream->progress_ms >= away_ms);
+        || (stream->acked < stream->mark && now_ms - stream->mark_ms >= away_ms);
+}
+
+/* The last mark was reached: everything that is there now is the next one. */
+static void mark_renew(struct stream *stream)
+{
+    if (stream->acked < stream->mark)
+        return;
+    stream->mark = stream->head;
+    stream->mark_ms = clock_monotonic_ms();
 }
 
 /* Waits with the lock held; a lost wake-up costs LOOK_MS. */
@@ -76,9 +86,8 @@ static void ring_copy_in(struct stream *stream, const uint8_t *data, uint32_t by
 static uint64_t note_locked(struct stream *stream, const struct mirror_change *change)
 {
     const uint32_t bytes = wire_change_put(stream->scratch, change);
-    if (stream->acked == stream->head)
-        stream->progress_ms = clock_monotonic_ms();
     ring_copy_in(stream, stream->scratch, bytes);
+    mark_renew(stream);
     if (stream->head - stream->sent > stream->config.ring_bytes)
         stream->overrun = true;
     const bool small = change->kind == MIRROR_WRITE || change->kind == MIRROR_ZEROS;
@@ -248,13 +257,29 @@ void stream_stop(struct stream *stream)
 
 /* ---- the thread of the connection ---- */
 
+static bool resumes_locked(const struct stream *stream, uint64_t epoch, uint64_t position, bool whole)
+{
+    const bool kept = epoch == stream->epoch && position <= stream->head
+        && stream->head - position <= stream->config.ring_bytes;
+    /* A base that was cut goes on only if it is the one that is being made. A whole copy does not go through
+     * a base, which may speak of blocks of somebody's old copy. */
+    const bool after = whole ? stream->base_end > 0 && position >= stream->base_end
+                             : stream->base_number > 0 && position >= stream->base_begin;
+    return kept && after;
+}
+
+bool stream_resumes(struct stream *stream, uint64_t epoch, uint64_t position, bool whole)
+{
+    pthread_mutex_lock(&stream->lock);
+    const bool resumes = resumes_locked(stream, epoch, position, whole);
+    pthread_mutex_unlock(&stream->lock);
+    return resumes;
+}
+
 bool stream_attach(struct stream *stream, uint64_t epoch, uint64_t position, bool whole, uint64_t *from)
 {
     pthread_mutex_lock(&stream->lock);
-    const bool kept = epoch == stream->epoch && position <= stream->head
-        && stream->head - position <= stream->config.ring_bytes;
-    /* A base that was cut goes on only if it is the one that is being made. */
-    const bool resumes = kept && (whole || position >= stream->base_begin) && stream->base_number > 0;
+    const bool resumes = resumes_locked(stream, epoch, position, whole);
     if (!resumes) {
         stream->base_number++;
         stream->base_begin = position = stream->head;
@@ -306,9 +331,8 @@ enum status stream_acknowledge(struct stream *stream, uint64_t position)
     pthread_mutex_lock(&stream->lock);
     const bool good = position >= stream->acked && position <= stream->sent;
     if (good) {
-        if (position > stream->acked)
-            stream->progress_ms = clock_monotonic_ms();
         stream->acked = position;
+        mark_renew(stream);
         stream->whole = stream->whole || (stream->base_end != 0 && position >= stream->base_end);
         stream->current = stream->current
             || (stream->whole && stream->connected && stream->head - position <= CURRENT_BYTES);

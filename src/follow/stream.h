@@ -36,8 +36,10 @@ void stream_stop(struct stream *stream);
 
 /* ---- the thread of the connection ---- */
 
-/* A follower that has everything up to `position` of `epoch`. False: not all after it is kept; it needs a
- * base, and changes go to it from the present end on. *from: where they begin. */
+/* Whether a follower that has everything up to `position` of `epoch` could go on from there. */
+bool stream_resumes(struct stream *stream, uint64_t epoch, uint64_t position, bool whole);
+/* Such a follower is there. False: not all after the position is kept; it needs a base, and changes go to it
+ * from the present end on. *from: where they begin. */
 bool stream_attach(struct stream *stream, uint64_t epoch, uint64_t position, bool whole, uint64_t *from);
 void stream_detach(struct stream *stream);
 /* The next bytes to send; 0: none. STATUS_FULL: the follower was too slow, it needs a new base. */

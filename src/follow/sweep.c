@@ -37,7 +37,9 @@ struct sweep {
     char path[4096];
     int database; /* stays open: SQLite's locks would go with it */
     struct seen *small;
-    uint32_t small_count;
+    uint32_t small_count, small_next; /* where the next name is, if the folder lists them as before */
+    const struct block_set *had; /* while a base is made: what the follower has; NULL: nothing is known */
+    uint64_t sent_bytes;
     ino_t *swept; /* of the part in hand: files that are in the stream as a whole */
     uint32_t swept_count;
     uint8_t block[WIRE_DATA_MAX];
@@ -45,12 +47,10 @@ struct sweep {
 
 static int part_folder(struct sweep *sweep, enum mirror_part part)
 {
-    static const char *const names[] = {
-        [MIRROR_JOURNAL] = "journal", [MIRROR_MEDIA] = "media", [MIRROR_SANDBOX] = "sandbox"
-    };
     if (sweep->folders[part] < 0)
         sweep->folders[part] = openat(part == MIRROR_ROOT ? AT_FDCWD : sweep->folders[MIRROR_ROOT],
-            part == MIRROR_ROOT ? sweep->path : names[part], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            part == MIRROR_ROOT ? sweep->path : wire_part_folder(part),
+            O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return sweep->folders[part];
 }
 
@@ -114,13 +114,47 @@ static void file_close(struct sweep *sweep, int fd)
         close(fd);
 }
 
+static bool is_had(const struct sweep *sweep, enum mirror_part part, const char *name, off_t offset,
+    uint32_t bytes)
+{
+    uint8_t block[HASH_SHA256_BYTES];
+    if (sweep->had == NULL || offset % WIRE_DATA_MAX != 0)
+        return false;
+    block_name(part, name, (uint64_t)offset, sweep->block, bytes, block);
+    return block_set_has(sweep->had, block);
+}
+
+/* The change that makes the block in hand: by its bytes, by their number if they are zeros, or by where the
+ * follower has it. `room` is for the latter. */
+static struct mirror_change block_change(struct sweep *sweep, enum mirror_part part,
+    const char *name, off_t offset, uint32_t bytes, uint8_t room[4 + DISK_NAME_MAX])
+{
+    struct mirror_change change = { .part = part, .offset = (uint64_t)offset, .data = room };
+    if (block_is_zeros(sweep->block, bytes)) {
+        bytes_put_u64(room, bytes);
+        change.kind = MIRROR_ZEROS;
+        change.bytes = 8;
+    } else if (is_had(sweep, part, name, offset, bytes)) {
+        bytes_put_u32(room, bytes);
+        memcpy(room + 4, name, strlen(name));
+        change.kind = MIRROR_SAME;
+        change.bytes = 4 + (uint32_t)strlen(name);
+    } else {
+        change.kind = MIRROR_WRITE;
+        change.data = sweep->block;
+        change.bytes = bytes;
+        sweep->sent_bytes += bytes;
+    }
+    return change;
+}
+
 /* The block at `offset`, under the name that the file still must have. */
 enum block { BLOCK_MORE, BLOCK_LAST, BLOCK_RENAMED, BLOCK_GIVEN_UP, BLOCK_FAULT };
 static enum block block_note(struct sweep *sweep, uint64_t number, enum mirror_part part,
     const char *name, const char *as, int fd, ino_t inode, off_t offset)
 {
     struct stat about;
-    uint8_t zeros[8];
+    uint8_t room[4 + DISK_NAME_MAX];
     if (fstatat(sweep->folders[part], name, &about, AT_SYMLINK_NOFOLLOW) != 0 || about.st_ino != inode)
         return BLOCK_RENAMED;
     const ssize_t got = pread(fd, sweep->block, sizeof sweep->block, offset);
@@ -132,19 +166,8 @@ static enum block block_note(struct sweep *sweep, uint64_t number, enum mirror_p
                        .kind = MIRROR_TRUNCATE, .part = part, .name = as, .offset = (uint64_t)about.st_size })
             ? BLOCK_LAST
             : BLOCK_GIVEN_UP;
-    struct mirror_change change = { .kind = MIRROR_WRITE,
-        .part = part,
-        .name = as,
-        .offset = (uint64_t)offset,
-        .data = sweep->block,
-        .bytes = (uint32_t)got };
-    if (got > 8 && bytes_get_u64(sweep->block) == 0
-        && memcmp(sweep->block, sweep->block + 8, (size_t)got - 8) == 0) {
-        bytes_put_u64(zeros, (uint64_t)got);
-        change.kind = MIRROR_ZEROS;
-        change.data = zeros;
-        change.bytes = sizeof zeros;
-    }
+    struct mirror_change change = block_change(sweep, part, name, offset, (uint32_t)got, room);
+    change.name = as;
     return note(sweep, number, change) ? BLOCK_MORE : BLOCK_GIVEN_UP;
 }
 
@@ -243,9 +266,8 @@ static enum block part_note(struct sweep *sweep, uint64_t number, enum mirror_pa
     return BLOCK_FAULT;
 }
 
-enum status sweep_base(struct sweep *sweep, uint64_t number, bool *done)
+static enum status base_note(struct sweep *sweep, uint64_t number, bool *done)
 {
-    *done = false;
     sweep->small_count = 0; /* all of them again */
     if (!note(sweep, number, (struct mirror_change){ .kind = MIRROR_BASE_BEGIN }))
         return STATUS_OK;
@@ -266,13 +288,33 @@ enum status sweep_base(struct sweep *sweep, uint64_t number, bool *done)
     return status;
 }
 
+enum status sweep_base(struct sweep *sweep, uint64_t number, const struct block_set *had, bool *done)
+{
+    *done = false;
+    sweep->had = had;
+    sweep->sent_bytes = 0;
+    const enum status status = base_note(sweep, number, done);
+    sweep->had = NULL; /* the copy changes from now on */
+    return status;
+}
+
+uint64_t sweep_sent_bytes(const struct sweep *sweep)
+{
+    return sweep->sent_bytes;
+}
+
 /* ---- small files ---- */
 
+/* A folder lists its names in the same order as the last time, but for those that are new. */
 static struct seen *small_find(struct sweep *sweep, enum mirror_part part, const char *name)
 {
-    for (uint32_t i = 0; i < sweep->small_count; i++)
-        if (sweep->small[i].part == part && strcmp(sweep->small[i].name, name) == 0)
-            return &sweep->small[i];
+    for (uint32_t i = 0; i < sweep->small_count; i++) {
+        const uint32_t at = (sweep->small_next + i) % sweep->small_count;
+        if (sweep->small[at].part == part && strcmp(sweep->small[at].name, name) == 0) {
+            sweep->small_next = at + 1;
+            return &sweep->small[at];
+        }
+    }
     return NULL;
 }
 

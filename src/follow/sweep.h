@@ -9,6 +9,7 @@
 #ifndef STAMPEDE_FOLLOW_SWEEP_H
 #define STAMPEDE_FOLLOW_SWEEP_H
 
+#include "follow/blocks.h"
 #include "follow/stream.h"
 
 struct sweep; /* opaque */
@@ -16,8 +17,11 @@ MUST_CHECK enum status sweep_open(struct sweep **sweep, const char *folder, stru
 /* After the database was closed: to close its file here takes its locks away. Accepts NULL. */
 void sweep_close(struct sweep *sweep);
 
-/* *done: false: it was given up, since another is asked for or the server stops. */
-MUST_CHECK enum status sweep_base(struct sweep *sweep, uint64_t number, bool *done);
+/* `had`: blocks that the follower has, and that are not sent; NULL: none. *done: false: it was given up,
+ * since another is asked for or the server stops. */
+MUST_CHECK enum status sweep_base(
+    struct sweep *sweep, uint64_t number, const struct block_set *had, bool *done);
+uint64_t sweep_sent_bytes(const struct sweep *sweep); /* of files, in the last base: those that it had not */
 /* Small files that have changed since the last call. */
 MUST_CHECK enum status sweep_small_files(struct sweep *sweep, uint64_t number);
 

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- the greeting ---- */
@@ -86,17 +87,29 @@ static bool all_zero(const uint8_t *data, size_t bytes)
     return any == 0;
 }
 
+static bool about_selling(uint8_t kind)
+{
+    return kind == WIRE_ASK || kind == WIRE_FENCE || kind == WIRE_ANSWER || kind == WIRE_REFUSED
+        || kind == WIRE_FENCED;
+}
+
 enum status wire_word_read(struct span bytes, struct wire_word *word)
 {
     const uint8_t *data = (const uint8_t *)bytes.data;
-    if (bytes.size != WIRE_WORD_BYTES || data[WORD_AT_KIND] == 0
-        || data[WORD_AT_KIND] >= WIRE_WORD_KINDS || data[WORD_AT_REASON] >= WIRE_REASONS
-        || data[WORD_AT_WHOLE] > 1 || data[WORD_AT_SELLS] > 1 || data[WORD_AT_VERSION] != WIRE_VERSION
-        || data[WORD_AT_RESUMES] > 1 || !all_zero(data + WORD_AT_ZERO, 2)
+    if (bytes.size != WIRE_WORD_BYTES || data[WORD_AT_KIND] == 0 || data[WORD_AT_VERSION] == 0)
+        return STATUS_BAD_INPUT;
+    if (data[WORD_AT_VERSION] != WIRE_VERSION && !about_selling(data[WORD_AT_KIND])) {
+        *word = (struct wire_word){ .version = data[WORD_AT_VERSION] };
+        return STATUS_CONFLICT;
+    }
+    if (data[WORD_AT_KIND] >= WIRE_WORD_KINDS || data[WORD_AT_REASON] >= WIRE_REASONS
+        || data[WORD_AT_WHOLE] > 1 || data[WORD_AT_SELLS] > 1 || data[WORD_AT_RESUMES] > 1
+        || !all_zero(data + WORD_AT_ZERO, 2)
         || !all_zero(data + WORD_AT_REST, WIRE_WORD_BYTES - WORD_AT_REST))
         return STATUS_BAD_INPUT;
     *word = (struct wire_word){ .kind = (enum wire_word_kind)data[WORD_AT_KIND],
         .reason = (enum wire_reason)data[WORD_AT_REASON],
+        .version = data[WORD_AT_VERSION],
         .whole = data[WORD_AT_WHOLE] != 0,
         .resumes = data[WORD_AT_RESUMES] != 0,
         .sells = data[WORD_AT_SELLS] != 0,
@@ -108,7 +121,24 @@ enum status wire_word_read(struct span bytes, struct wire_word *word)
     return STATUS_OK;
 }
 
+enum status wire_names_read(struct span record, struct span *names, bool *more)
+{
+    if (record.size == 0 || record.size > WIRE_NAMES_BYTES
+        || (record.size - 1) % HASH_SHA256_BYTES != 0 || (uint8_t)record.data[0] > 1)
+        return STATUS_BAD_INPUT;
+    *more = record.data[0] != 0;
+    *names = span_of(record.data + 1, record.size - 1);
+    return STATUS_OK;
+}
+
 /* ---- changes ---- */
+
+const char *wire_part_folder(enum mirror_part part)
+{
+    static const char *const folders[] = { ".", "journal", "media", "sandbox" };
+    static_assert(sizeof folders / sizeof *folders == MIRROR_PARTS, "each part has a folder");
+    return folders[part];
+}
 
 uint32_t wire_change_put(uint8_t *out, const struct mirror_change *change)
 {
@@ -151,6 +181,16 @@ static bool has_name(enum mirror_kind kind)
     return kind != MIRROR_SYNC_FOLDER && kind != MIRROR_BASE_BEGIN && kind != MIRROR_BASE_END;
 }
 
+/* A block of the old copy: at the start of one, no longer than one, from a file that may be there. */
+static bool same_fits(const struct mirror_change *change, struct span data)
+{
+    if (data.size <= 4 || change->offset % WIRE_DATA_MAX != 0 || change->offset > WIRE_FILE_MAX)
+        return false;
+    const uint32_t bytes = bytes_get_u32(change->data);
+    return bytes > 0 && bytes <= WIRE_DATA_MAX
+        && wire_name_good(change->part, span_of(data.data + 4, data.size - 4));
+}
+
 /* Which of offset and data a kind has, and their bounds. */
 static bool change_fits(const struct mirror_change *change)
 {
@@ -171,6 +211,8 @@ static bool change_fits(const struct mirror_change *change)
     case MIRROR_BASE_BEGIN:
     case MIRROR_BASE_END:
         return change->bytes == 0 && change->offset == 0;
+    case MIRROR_SAME:
+        return same_fits(change, data);
     case MIRROR_KINDS:
         break;
     }

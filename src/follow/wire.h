@@ -22,12 +22,11 @@
 #include "contract/mirror.h"
 
 enum {
-    WIRE_VERSION = 1,
+    WIRE_VERSION = 2,
     WIRE_NONCE_BYTES = 32,
     WIRE_PROOF_BYTES = HASH_SHA256_BYTES,
     WIRE_KEY_BYTES = 32,
     WIRE_GREETING_BYTES = 8 + WIRE_NONCE_BYTES,
-    WIRE_REPLY_BYTES = WIRE_NONCE_BYTES + WIRE_PROOF_BYTES,
     WIRE_SECRET_MIN = 32,
     WIRE_SECRET_MAX = 512,
     WIRE_HEAD_BYTES = 16,
@@ -35,12 +34,14 @@ enum {
     WIRE_CHANGE_MAX = WIRE_HEAD_BYTES + DISK_NAME_MAX + WIRE_DATA_MAX,
     WIRE_RECORD_MAX = 256 * 1024, /* plain bytes of one sealed record */
     WIRE_WORD_BYTES = 72,
+    WIRE_NAMES_MAX = 256, /* of blocks, in one record */
+    WIRE_NAMES_BYTES = 1 + WIRE_NAMES_MAX * HASH_SHA256_BYTES,
 };
 #define WIRE_GREETING "STMPFLW1"
 #define WIRE_ZEROS_MAX (UINT64_C(1) << 30)
 #define WIRE_FILE_MAX (UINT64_C(1) << 44) /* no file of a data folder is as long */
 
-/* ---- the greeting: the caller speaks first ---- */
+/* ---- the greeting: the caller speaks first, and proves the secret first ---- */
 
 struct wire_keys {
     uint8_t to_server[WIRE_KEY_BYTES], to_caller[WIRE_KEY_BYTES];
@@ -64,6 +65,7 @@ enum wire_word_kind {
     WIRE_REFUSED, /* server: `reason` */
     WIRE_FENCED,  /* server: your generation is newer than mine, and I sell no more */
     WIRE_ACK,     /* follower: everything up to position is on my disk */
+    WIRE_COMPARE, /* server: name the blocks that you have; WIRE_WELCOME comes after them */
     WIRE_WORD_KINDS,
 };
 enum wire_reason {
@@ -72,18 +74,28 @@ enum wire_reason {
     WIRE_REASON_TAKEN,      /* another follower is connected */
     WIRE_REASON_OLD,        /* the caller's generation is older than the server's */
     WIRE_REASON_STOPPING,
+    WIRE_REASON_VERSION, /* another version of this protocol */
     WIRE_REASONS,
 };
 struct wire_word {
     enum wire_word_kind kind;
     enum wire_reason reason;
-    bool whole;   /* the copy is */
-    bool resumes; /* the follower goes on with what it has */
-    bool sells;   /* the sender is a server, not a follower */
+    uint8_t version; /* of the sender's program; of ours when it is written */
+    bool whole;      /* the copy is */
+    bool resumes;    /* the follower goes on with what it has */
+    bool sells;      /* the sender is a server, not a follower */
     uint64_t data_id, generation, epoch, position, head;
 };
 void wire_word_put(uint8_t out[WIRE_WORD_BYTES], const struct wire_word *word);
+/* Who may sell is understood in every version: WIRE_ASK, WIRE_FENCE and the answers to them.
+ * STATUS_CONFLICT: a word of another version that is about more; only `version` is read. */
 MUST_CHECK enum status wire_word_read(struct span bytes, struct wire_word *word);
+
+/* ---- names of blocks that a follower has (follow/blocks.h): u8 1: more come, 0: these are the last; names
+ * ---- */
+
+/* *names: inside of the record. */
+MUST_CHECK enum status wire_names_read(struct span record, struct span *names, bool *more);
 
 /* ---- changes ---- */
 
@@ -95,5 +107,6 @@ MUST_CHECK enum status wire_change_read(
     struct span bytes, struct mirror_change *change, char name[DISK_NAME_MAX], uint32_t *used);
 /* A name that a change may have: of the files that are shipped, and no others. */
 bool wire_name_good(enum mirror_part part, struct span name);
+const char *wire_part_folder(enum mirror_part part); /* "." for the root */
 
 #endif

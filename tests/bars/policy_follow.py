@@ -4,7 +4,10 @@
 own. Nothing that was told is lost: wins, and orders that are paid. The old server, from a copy of its folder, can't come back
 and sell.
 
-  policy_follow.py [KILLS]      alone, without the other bars
+  policy_follow.py [KILLS]      alone, without the other bars; FOLLOW_KILLS says the same
+
+Each kill prints a line: what was told, how long the takeover took, and that the old server was refused. A kill has ROUND_S, all of
+them together KILLS times TYPICAL_S and a minute: whoever waits for a bar waits no longer.
 """
 import os
 import random
@@ -24,6 +27,7 @@ from kit.harness import Buyer, Closed, Failure, equal, eventually, true  # noqa:
 
 BUYERS = 6
 LOAD_S = (0.3, 1.5)
+ROUND_S, TYPICAL_S = 240, 30
 SETTINGS = {"server.log_level": "info", "payment.providers": "sandbox", "payment.query_ms": 300, "orders.grace_ms": 3600000,
             "follow.away_ms": 3000, "data.tickets_max": 400000, "orders.lag_max": 10000000}
 
@@ -91,7 +95,7 @@ class Shop:
         self.server.spawn()
         self.follower_start()
         self.item = self.server.open_item(total=300000, limit_per_user=1)
-        self.wins = self.payments = self.generation = 0
+        self.wins = self.payments = 0
         self.seconds, self.all_won, self.all_paid = [], [], []
 
     def follower_start(self):
@@ -104,6 +108,7 @@ class Shop:
         crowd = [Load(self.server, self.item) for _ in range(BUYERS)]
         for one in crowd:
             one.start()
+        eventually(lambda: any(one.won for one in crowd), "nothing was won")
         time.sleep(random.uniform(*LOAD_S))
         self.server.process.kill()
         for one in crowd:
@@ -119,13 +124,13 @@ class Shop:
         shutil.copytree(old.data, kept)
         shutil.rmtree(old.data)
         self.seconds.append(self.follower.took_over())
-        self.generation += 1
         self.server = Followed(self.settings, data=self.follower.data)
         self.server.spawn()
         self.follower_start()
         self.judge(won, paid)
         self.old_comes_back(old, kept)
         shutil.rmtree(kept)
+        return f"{len(won)} wins and {len(paid)} payments told, all there; taken over in {self.seconds[-1]:.2f} s; old server refused twice"
 
     def judge(self, won, paid):
         """What was told this time, and some of what was told long ago."""
@@ -148,6 +153,7 @@ class Shop:
         revenant.write_config(follow__peer="")
         code, said = revenant.start_refused()
         equal(code, 1, said)
+        true("sells no more" in said, said)
         for one in (old, revenant):
             if one in harness.running:
                 harness.running.remove(one)
@@ -158,14 +164,19 @@ class Shop:
         self.server.verify()
 
 
-def kills(count):
+def kills(count, tell=lambda line: None):
     """(line, whether the bar is kept)"""
-    shop = Shop()
+    began, shop = time.monotonic(), Shop()
     for turn in range(count):
+        since = time.monotonic()
         try:
-            shop.lose_and_take_over()
+            line = shop.lose_and_take_over()
         except Failure as failure:
             return f"kill {turn + 1}: {failure}"[:1500], False
+        now = time.monotonic()
+        tell(f"kill {turn + 1} of {count}: {line} ({now - since:.1f} s, {now - began:.0f} s in all)")
+        if now - since > ROUND_S or now - began > count * TYPICAL_S + 60:
+            return f"kill {turn + 1} of {count} took {now - since:.0f} s, all of them {now - began:.0f} s: too long", False
     shop.end()
     return (f"{count} kills with the loss of the disk: {shop.wins:,} told wins and {shop.payments:,} told payments are there, "
             f"taken over in {statistics.median(shop.seconds):.2f} s (median), {max(shop.seconds):.2f} s (most); the old server was "
@@ -176,10 +187,11 @@ def parts(bars):
     from bars import asked
     count, _ = asked("FOLLOW_KILLS", 10)
     bars.part("6", "a follower takes over from a server that is killed and whose disk is lost: nothing told is lost, no way back",
-              lambda: kills(count))
+              lambda: kills(count, lambda line: print(f"     {line}", flush=True)))
 
 
 if __name__ == "__main__":
-    text, good = kills(int(sys.argv[1]) if len(sys.argv) > 1 else 10)
+    text, good = kills(int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("FOLLOW_KILLS") or 10),
+                       lambda line: print(line, flush=True))
     print(text, "ok" if good else "FAIL")
     sys.exit(0 if good else 1)

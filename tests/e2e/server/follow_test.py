@@ -187,6 +187,15 @@ def a_lost_disk_loses_nothing_that_was_told():
     second.stop()
 
 
+def stands_still(pid):
+    tasks = f"/proc/{pid}/task"
+    states = []
+    for task in os.listdir(tasks):
+        with open(os.path.join(tasks, task, "stat")) as file:
+            states.append(file.read().rsplit(")", 1)[1].split()[0])
+    return set(states) == {"T"}
+
+
 @rule
 def a_server_that_is_cut_off_is_fenced_when_it_is_heard_of():
     first, copy = pair({"follow.away_ms": 1500})
@@ -194,6 +203,7 @@ def a_server_that_is_cut_off_is_fenced_when_it_is_heard_of():
     told = sell(5, first, thing)
     # It stands still, as one whose network is cut; the copy takes over without its answer.
     first.process.send_signal(signal.SIGSTOP)
+    eventually(lambda: stands_still(first.process.pid))  # on a busy machine that takes a while
     done = copy.takeover()
     equal(done.returncode, 0, done.stdout + done.stderr)
     true("does not answer" in done.stdout, done.stdout)

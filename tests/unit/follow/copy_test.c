@@ -113,6 +113,35 @@ static void a_change_that_fails_is_not_counted(void **state)
     assert_int_equal(copy_remove(folder), STATUS_OK);
 }
 
+/* A base takes what is the same from the old copy, which stays as it is. */
+static void a_block_that_is_the_same_comes_from_the_old_copy(void **state)
+{
+    (void)state;
+    char bytes[16], old_folder[64];
+    struct copy *old = copy_make();
+    memcpy(old_folder, folder, sizeof folder);
+    assert_int_equal(change(old, MIRROR_WRITE, MIRROR_MEDIA, "a", 0, "abcdef", 6), STATUS_OK);
+    struct copy *copy = copy_make();
+    /* Nobody said where from; then: more than there is; a file that is not there. */
+    assert_int_equal(change(copy, MIRROR_SAME, MIRROR_MEDIA, "b", 0, "\6\0\0\0a", 5), STATUS_BAD_INPUT);
+    copy_source(copy, old);
+    assert_int_not_equal(change(copy, MIRROR_SAME, MIRROR_MEDIA, "b", 0, "\7\0\0\0a", 5), STATUS_OK);
+    assert_int_not_equal(change(copy, MIRROR_SAME, MIRROR_MEDIA, "b", 0, "\6\0\0\0x", 5), STATUS_OK);
+    assert_int_equal(copy_state(copy).position, 100);
+    assert_int_equal(change(copy, MIRROR_SAME, MIRROR_MEDIA, "b", 0, "\6\0\0\0a", 5), STATUS_OK);
+    assert_int_equal(change(copy, MIRROR_WRITE, MIRROR_MEDIA, "b", 1, "X", 1), STATUS_OK);
+    assert_int_equal(copy_state(copy).position, 120);
+    assert_int_equal(content("media/b", bytes, sizeof bytes), 6);
+    assert_memory_equal(bytes, "aXcdef", 6);
+    copy_close(copy, false);
+    assert_int_equal(copy_remove(folder), STATUS_OK);
+    memcpy(folder, old_folder, sizeof folder);
+    assert_int_equal(content("media/a", bytes, sizeof bytes), 6);
+    assert_memory_equal(bytes, "abcdef", 6);
+    copy_close(old, false);
+    assert_int_equal(copy_remove(folder), STATUS_OK);
+}
+
 static void state_of_another_boot(void)
 {
     char path[160];
@@ -150,6 +179,7 @@ int main(void)
         cmocka_unit_test(changes_are_done_in_order_and_counted),
         cmocka_unit_test(a_change_that_was_done_already_changes_nothing),
         cmocka_unit_test(a_change_that_fails_is_not_counted),
+        cmocka_unit_test(a_block_that_is_the_same_comes_from_the_old_copy),
         cmocka_unit_test(the_position_counts_after_a_kill_and_after_a_clean_end_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,63 @@ static void a_follower_that_comes_again_and_again_without_getting_on_is_away(voi
     stream_close(stream);
 }
 
+/* It speaks all the time, and still nobody may wait for it longer than for one that is silent. */
+static void a_follower_that_acknowledges_a_byte_now_and_then_is_away(void **state)
+{
+    (void)state;
+    size_t bytes;
+    struct stream_state look;
+    uint8_t *block = calloc(1, WIRE_DATA_MAX);
+    block[0] = 1;
+    struct stream *stream = make(true, true, 10 * AWAY_MS); /* longer than a busy machine lets us wait */
+    struct mirror *mirror = stream_mirror(stream);
+    follower_make(stream);
+    mirror->ops->note(mirror,
+        &(struct mirror_change){
+            .kind = MIRROR_WRITE, .name = "stampede.db", .data = block, .bytes = WIRE_DATA_MAX });
+    assert_int_equal(stream_take(stream, out, sizeof out, &bytes), STATUS_OK);
+    const uint64_t since_ms = clock_monotonic_ms();
+    do {
+        note(stream, MIRROR_SYNC);
+        stream_look(stream, &look);
+        assert_int_equal(stream_acknowledge(stream, look.acked + 1), STATUS_OK);
+        poll(NULL, 0, 2);
+        stream_look(stream, &look);
+    } while (!look.away && clock_monotonic_ms() - since_ms < 100 * AWAY_MS);
+    assert_true(look.away);
+    assert_int_equal(wait_for(stream, look.head, true), STATUS_OK); /* it sells alone */
+    assert_int_equal(stream_take(stream, out, sizeof out, &bytes), STATUS_OK);
+    stream_look(stream, &look);
+    assert_int_equal(stream_acknowledge(stream, look.head), STATUS_OK);
+    stream_look(stream, &look);
+    assert_false(look.away);
+    stream_close(stream);
+    free(block);
+}
+
+/* A base may speak of blocks of the copy that it was made for. */
+static void a_whole_copy_does_not_go_through_the_base_of_another(void **state)
+{
+    (void)state;
+    uint64_t from, number;
+    struct stream_state look;
+    struct stream *stream = make(true, false, AWAY_MS);
+    follower_make(stream);
+    stream_look(stream, &look);
+    const uint64_t has = look.acked;
+    stream_detach(stream);
+    assert_true(stream_resumes(stream, look.epoch, has, true));
+    assert_false(stream_attach(stream, 0, 0, false, &from)); /* another, with an empty folder */
+    assert_false(stream_resumes(stream, look.epoch, has, true));
+    assert_true(stream_resumes(stream, look.epoch, from, false));
+    assert_true(stream_base_wanted(stream, &number));
+    assert_true(stream_note_base(stream, number, &(struct mirror_change){ .kind = MIRROR_BASE_END }));
+    assert_false(stream_resumes(stream, look.epoch, has, true));
+    stream_look(stream, &look);
+    assert_true(stream_resumes(stream, look.epoch, look.head, true));
+    stream_close(stream);
+}
+
 static void what_was_not_sent_can_not_be_acknowledged(void **state)
 {
     (void)state;
@@ -222,6 +279,8 @@ int main(void)
         cmocka_unit_test(before_it_is_armed_nobody_waits),
         cmocka_unit_test(who_comes_back_goes_on_and_who_is_too_late_gets_a_base),
         cmocka_unit_test(a_follower_that_comes_again_and_again_without_getting_on_is_away),
+        cmocka_unit_test(a_follower_that_acknowledges_a_byte_now_and_then_is_away),
+        cmocka_unit_test(a_whole_copy_does_not_go_through_the_base_of_another),
         cmocka_unit_test(what_was_not_sent_can_not_be_acknowledged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,12 @@ static void a_change_is_read_as_it_was_written(void **state)
         { .kind = MIRROR_SYNC_FOLDER, .part = MIRROR_SANDBOX },
         { .kind = MIRROR_BASE_BEGIN },
         { .kind = MIRROR_BASE_END },
+        { .kind = MIRROR_SAME,
+            .part = MIRROR_MEDIA,
+            .name = "a.webp.follow",
+            .offset = 2 * WIRE_DATA_MAX,
+            .data = "\0\0\1\0a.webp",
+            .bytes = 10 },
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct mirror_change got = { 0 };
@@ -108,6 +114,15 @@ static void a_change_that_nobody_writes_is_refused(void **state)
     refused(put(MIRROR_ZEROS, "a", 0, many, 8));
     refused(put(MIRROR_RENAME, "a", 0, "../b", 4));
     refused(put(MIRROR_RENAME, "a", 0, "lock", 4));
+    /* A block of the old copy: an offset between blocks, no bytes, too many, no name, names of others. */
+    refused(put(MIRROR_SAME, "a", 1, "\1\0\0\0a", 5));
+    refused(put(MIRROR_SAME, "a", 0, "\0\0\0\0a", 5));
+    refused(put(MIRROR_SAME, "a", 0, "\1\0\1\0a", 5));
+    refused(put(MIRROR_SAME, "a", 0, "\1\0\0\0", 4));
+    refused(put(MIRROR_SAME, "a", 0, "\1\0\0", 3));
+    refused(put(MIRROR_SAME, "a", 0, "\1\0\0\0../b", 8));
+    refused(put(MIRROR_SAME, "a", 0, "\1\0\0\0lock", 8));
+    refused(put(MIRROR_SAME, "lock", 0, "\1\0\0\0a", 5));
 }
 
 static void a_name_stays_in_its_folder_and_leaves_our_own_files_alone(void **state)
@@ -150,12 +165,58 @@ static void a_word_is_read_as_it_was_written_and_no_other(void **state)
         size_t at;
         uint8_t value;
     } wrong[] = { { 0, 0 }, { 0, WIRE_WORD_KINDS }, { 1, WIRE_REASONS }, { 2, 2 }, { 3, 2 },
-        { 4, 2 }, { 5, 2 }, { 6, 1 }, { WIRE_WORD_BYTES - 1, 1 } };
+        { 4, 0 }, { 5, 2 }, { 6, 1 }, { WIRE_WORD_BYTES - 1, 1 } };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         wire_word_put(word, &wanted);
         word[wrong[i].at] = wrong[i].value;
         assert_int_equal(wire_word_read(span_of(word, sizeof word), &got), STATUS_BAD_INPUT);
     }
+}
+
+/* Programs of different versions do not follow each other, but a takeover is understood. */
+static void who_may_sell_is_understood_in_every_version(void **state)
+{
+    (void)state;
+    static const enum wire_word_kind about_selling[] = { WIRE_ASK, WIRE_FENCE, WIRE_ANSWER,
+        WIRE_REFUSED, WIRE_FENCED };
+    static const enum wire_word_kind about_more[] = { WIRE_FOLLOW, WIRE_WELCOME, WIRE_ACK, WIRE_COMPARE };
+    uint8_t word[WIRE_WORD_BYTES];
+    struct wire_word got;
+    for (size_t i = 0; i < sizeof about_selling / sizeof *about_selling; i++) {
+        wire_word_put(
+            word, &(struct wire_word){ .kind = about_selling[i], .data_id = 5, .generation = 6 });
+        word[4] = WIRE_VERSION + 1;
+        assert_int_equal(wire_word_read(span_of(word, sizeof word), &got), STATUS_OK);
+        assert_true(got.kind == about_selling[i] && got.version == WIRE_VERSION + 1);
+        assert_true(got.data_id == 5 && got.generation == 6);
+    }
+    for (size_t i = 0; i < sizeof about_more / sizeof *about_more; i++) {
+        wire_word_put(word, &(struct wire_word){ .kind = about_more[i] });
+        assert_int_equal(wire_word_read(span_of(word, sizeof word), &got), STATUS_OK);
+        word[4] = WIRE_VERSION + 1;
+        assert_int_equal(wire_word_read(span_of(word, sizeof word), &got), STATUS_CONFLICT);
+        assert_int_equal(got.version, WIRE_VERSION + 1);
+    }
+}
+
+static void names_of_blocks_are_read_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    uint8_t record[WIRE_NAMES_BYTES + HASH_SHA256_BYTES] = { 1 };
+    struct span names;
+    bool more = false;
+    assert_int_equal(wire_names_read(span_of(record, 1), &names, &more), STATUS_OK);
+    assert_true(more && names.size == 0);
+    assert_int_equal(wire_names_read(span_of(record, WIRE_NAMES_BYTES), &names, &more), STATUS_OK);
+    assert_int_equal(names.size, WIRE_NAMES_MAX * HASH_SHA256_BYTES);
+    assert_int_equal(wire_names_read(span_of(record, sizeof record), &names, &more), STATUS_BAD_INPUT);
+    assert_int_equal(wire_names_read(span_of(record, 2), &names, &more), STATUS_BAD_INPUT);
+    assert_int_equal(wire_names_read(span_of(record, 0), &names, &more), STATUS_BAD_INPUT);
+    record[0] = 2;
+    assert_int_equal(wire_names_read(span_of(record, 1), &names, &more), STATUS_BAD_INPUT);
+    record[0] = 0;
+    assert_int_equal(wire_names_read(span_of(record, 33), &names, &more), STATUS_OK);
+    assert_false(more);
 }
 
 static void each_side_proves_the_secret_in_its_own_words(void **state)
@@ -183,6 +244,8 @@ int main(void)
         cmocka_unit_test(a_change_that_nobody_writes_is_refused),
         cmocka_unit_test(a_name_stays_in_its_folder_and_leaves_our_own_files_alone),
         cmocka_unit_test(a_word_is_read_as_it_was_written_and_no_other),
+        cmocka_unit_test(who_may_sell_is_understood_in_every_version),
+        cmocka_unit_test(names_of_blocks_are_read_whole_or_not_at_all),
         cmocka_unit_test(each_side_proves_the_secret_in_its_own_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
