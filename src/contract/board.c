@@ -177,7 +177,7 @@ bool board_read(const struct board *board, item_id id, struct board_update *copy
 }
 
 struct filter_place {
-    uint64_t word; /* the first of the block */
+    _Atomic uint64_t *words; /* of the block */
     uint64_t hash;
 };
 
@@ -189,21 +189,21 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* `what`: an item or a group; each has a filter of its own. */
-static inline struct filter_place filter_find(const struct board *board, uint64_t what, user_id user)
+/* Items and groups have a filter each. Built into the callers: every sold-out answer asks. */
+static inline __attribute__((always_inline)) struct filter_place filter_find(
+    const struct board *board, _Atomic uint64_t *filter, uint64_t what, user_id user)
 {
     uint64_t salt = (what ^ board->filter_key.k0) * UINT64_C(0x9e3779b97f4a7c15);
     uint64_t hash = mix(user ^ salt ^ board->filter_key.k1);
     uint64_t first_bit = (hash >> FILTER_BLOCK_HASH_SHIFT << FILTER_BLOCK_SHIFT) & board->filter_mask;
-    return (struct filter_place){ first_bit / 64, hash };
+    return (struct filter_place){ filter + first_bit / 64, hash };
 }
 
-static inline bool filter_has(const _Atomic uint64_t *words, struct filter_place place)
+static inline __attribute__((always_inline)) bool filter_has(struct filter_place place)
 {
     for (unsigned i = 0; i < FILTER_PROBES; i++) {
         uint64_t bit = place.hash >> (i * FILTER_BLOCK_SHIFT) & (FILTER_BLOCK_BITS - 1);
-        if ((atomic_load_explicit(&words[place.word + bit / 64], memory_order_acquire) >> bit % 64 & 1)
-            == 0)
+        if ((atomic_load_explicit(&place.words[bit / 64], memory_order_acquire) >> bit % 64 & 1) == 0)
             return false; /* mostly at the first one */
     }
     return true;
@@ -211,11 +211,11 @@ static inline bool filter_has(const _Atomic uint64_t *words, struct filter_place
 
 void board_add_buyer(struct board *board, item_id item, user_id user)
 {
-    struct filter_place place = filter_find(board, item, user);
+    struct filter_place place = filter_find(board, board->filter, item, user);
 #pragma GCC unroll 4
     for (unsigned i = 0; i < FILTER_PROBES; i++) {
         uint64_t bit = place.hash >> (i * FILTER_BLOCK_SHIFT) & (FILTER_BLOCK_BITS - 1);
-        _Atomic uint64_t *word = &board->filter[place.word + bit / 64];
+        _Atomic uint64_t *word = &place.words[bit / 64];
         uint64_t old = atomic_load_explicit(word, memory_order_relaxed); /* one writer */
         atomic_store_explicit(word, old | UINT64_C(1) << bit % 64, memory_order_release);
     }
@@ -226,7 +226,7 @@ void board_add_buyer(struct board *board, item_id item, user_id user)
 
 bool board_may_have_bought(const struct board *board, item_id item, user_id user)
 {
-    return filter_has(board->filter, filter_find(board, item, user));
+    return filter_has(filter_find(board, board->filter, item, user));
 }
 
 void board_set_limit_group(const struct board *board, item_id item, uint64_t group)
@@ -237,7 +237,7 @@ void board_set_limit_group(const struct board *board, item_id item, uint64_t gro
 
 bool board_may_hold(const struct board *board, uint64_t group, user_id user)
 {
-    return filter_has(board->holders->words, filter_find(board, group, user));
+    return filter_has(filter_find(board, board->holders->words, group, user));
 }
 
 bool board_holders_full(const struct board *board)
@@ -247,15 +247,14 @@ bool board_holders_full(const struct board *board)
 
 void board_add_holder(const struct board *board, uint64_t group, user_id user)
 {
-    const struct filter_place place = filter_find(board, group, user);
     struct board_holders *holders = board->holders;
-    if (filter_has(holders->words, place) || board_holders_full(board))
+    const struct filter_place place = filter_find(board, holders->words, group, user);
+    if (filter_has(place) || board_holders_full(board))
         return;
     atomic_fetch_add_explicit(&holders->count, 1, memory_order_relaxed);
     for (unsigned i = 0; i < FILTER_PROBES; i++) {
         uint64_t bit = place.hash >> (i * FILTER_BLOCK_SHIFT) & (FILTER_BLOCK_BITS - 1);
-        atomic_fetch_or_explicit(
-            &holders->words[place.word + bit / 64], UINT64_C(1) << bit % 64, memory_order_release);
+        atomic_fetch_or_explicit(&place.words[bit / 64], UINT64_C(1) << bit % 64, memory_order_release);
     }
 }
 
