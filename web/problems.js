@@ -75,6 +75,8 @@ export function sentenceFor(refusal) {
         return say('room.opens', { time: moment(refusal.body.opens_ms) });
     if (refusal.type === 'cooling-down' && refusal.body.again_ms > 0)
         return say('problem.cooling-down.at', { time: moment(refusal.body.again_ms) });
+    if (refusal.type === 'limit-reached' && refusal.body.limit === 'period')
+        return say('problem.limit-reached.period');
     const key = `problem.${refusal.type}`;
     return say(hasWords(key) ? key : 'problem.refused');
 }

@@ -20,6 +20,7 @@
 #include "funnel/door.h"
 #include "funnel/keys.h"
 #include "worker/order_views.h"
+#include "worker/period_limits.h"
 #include "worker/remedies.h"
 
 #include <stdio.h>
@@ -120,9 +121,13 @@ void admin_channel_reserve(struct admin *admin, struct job *job, uint32_t id)
     }
     wish->user = buyer_user(admin, job, buyer);
     wish->key = funnel_key_hash(admin->lent->keys, wish->user, job->key);
-    const enum status status = worker_ask(admin->worker, &command, &outcome);
+    enum status status = period_limit_apply(admin->store, wish, admin->now_ms);
+    if (status == STATUS_OK)
+        status = worker_ask(admin->worker, &command, &outcome);
     if (status != STATUS_OK)
         job_reply_status(job, status);
+    else if (period_limit_refused(wish, &outcome))
+        period_limit_reply(job);
     else if (outcome.answer == ANSWER_WON || outcome.answer == ANSWER_REPEATED
         || outcome.answer == ANSWER_DECIDING)
         reserved_reply(admin, job, wish, &outcome);

@@ -38,6 +38,7 @@ struct catalog_item {
     uint32_t product;
     bool deduct_on_payment;
     uint32_t limit_per_user; /* 0: none */
+    struct item_limits limits;
     uint64_t flash_price;
     struct span head;   /* members before the product's */
     struct span tail;   /* members behind them, up to deduct */

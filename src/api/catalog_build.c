@@ -79,6 +79,7 @@ static struct catalog_item *item_make(const struct item *row)
         .product = row->product,
         .deduct_on_payment = row->deduct_on_payment,
         .limit_per_user = row->limit_per_user,
+        .limits = row->limits,
         .flash_price = row->flash_price };
     span_keep(&item->offers, span_keep(&item->tail, span_keep(&item->head, (char *)(item + 1))));
     return item;

@@ -29,12 +29,13 @@ enum job_kind {
     JOB_PUBLIC,
     JOB_OUTSIDE,
     JOB_PUSH,
+    JOB_LIMIT, /* a purchase that may pass a limit over a period */
     JOB_ADMIN,
 };
-/* It only reads what a user may see of orders: a reader does it (api/link.h), not the worker. */
+/* It only reads what is a user's own: a reader does it (api/link.h), not the worker. */
 static inline bool job_kind_is_view(enum job_kind kind)
 {
-    return kind == JOB_ORDER || kind == JOB_ORDERS || kind == JOB_PUSH;
+    return kind == JOB_ORDER || kind == JOB_ORDERS || kind == JOB_PUSH || kind == JOB_LIMIT;
 }
 /* Whose places a job takes (gateway/job_shares.h). The worker does the urgent ones first. */
 enum job_share {
@@ -46,6 +47,7 @@ enum job_share {
     SHARE_PAY,
     SHARE_VIEW,
     SHARE_PUSH,
+    SHARE_LIMIT,
     JOB_SHARES,
 };
 static inline bool job_share_is_urgent(enum job_share share)
@@ -55,7 +57,7 @@ static inline bool job_share_is_urgent(enum job_share share)
 enum job_result {
     JOB_REPLY,
     /* The order has not changed, or its payment can't be paid yet: the request waits at the edge, which
-     * hands it in again on news or at wait_until_ms. JOB_PUSH: no store now. */
+     * hands it in again on news or at wait_until_ms. JOB_PUSH, JOB_LIMIT: no store now. */
     JOB_NOT_YET,
 };
 
@@ -83,6 +85,12 @@ struct job {
     struct span head;      /* JOB_OUTSIDE: header lines as they came */
     struct address client; /* JOB_PUBLIC: who asks */
     bool check_failed;     /* by the worker: what was shown is forged; the edge notes it */
+    /* JOB_LIMIT: what goes on to the inventory if it is within the limit, which a reader says */
+    struct command_reserve wish;
+    uint64_t pass_mark; /* door_result.pass_mark */
+    uint64_t limit_group;
+    uint32_t period_limit, period_days;
+    bool within;
     /* JOB_ADMIN */
     char actor[ADMIN_NAME_MAX + 1];
     enum admin_role role;

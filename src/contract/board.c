@@ -13,6 +13,9 @@
  * all that somebody could win by collisions is the right to be refused by the inventory instead of
  * by the flag. Bits are only ever set. The inventory adds a buyer before it publishes the counts
  * of the purchase; whoever sees those counts therefore sees the buyer too.
+ *
+ * The holder filter is another one, of groups and users. Several threads add to it: the inventory each buyer
+ * of an item with a group, the worker whoever the database has.
  * `filter_key` is for the owner to set after board_create and before the first buyer. */
 #include "contract/board.h"
 
@@ -45,7 +48,8 @@ size_t board_bytes(uint32_t item_count, uint64_t buyers_max)
 {
     return ARENA_ALIGN((size_t)item_count * sizeof(struct board_item))
         + ARENA_ALIGN((size_t)item_count * sizeof(struct board_flow))
-        + ARENA_ALIGN(filter_bits(buyers_max) / 8);
+        + ARENA_ALIGN((size_t)item_count * sizeof(uint64_t))
+        + ARENA_ALIGN(sizeof(struct board_holders)) + 2 * ARENA_ALIGN(filter_bits(buyers_max) / 8);
 }
 
 void board_create(struct board *board, struct arena *arena, uint32_t item_count, uint64_t buyers_max)
@@ -56,6 +60,10 @@ void board_create(struct board *board, struct arena *arena, uint32_t item_count,
     board->items = arena_take(arena, item_count, sizeof *board->items);
     board->flows = arena_take(arena, item_count, sizeof *board->flows);
     board->filter = arena_take(arena, bits / 64, sizeof *board->filter);
+    board->limit_groups = arena_take(arena, item_count, sizeof *board->limit_groups);
+    board->holders = arena_take(arena, 1, sizeof *board->holders);
+    board->holders->words = arena_take(arena, bits / 64, sizeof *board->holders->words);
+    board->holders->max = buyers_max;
 }
 
 #define PUT(field, value) atomic_store_explicit(&(field), (value), memory_order_release)
@@ -181,17 +189,29 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-static inline struct filter_place filter_find(const struct board *board, item_id item, user_id user)
+/* Items and groups have a filter each. Built into the callers: every sold-out answer asks. */
+static inline __attribute__((always_inline)) struct filter_place filter_find(
+    const struct board *board, _Atomic uint64_t *filter, uint64_t what, user_id user)
 {
-    uint64_t salt = (item ^ board->filter_key.k0) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t salt = (what ^ board->filter_key.k0) * UINT64_C(0x9e3779b97f4a7c15);
     uint64_t hash = mix(user ^ salt ^ board->filter_key.k1);
     uint64_t first_bit = (hash >> FILTER_BLOCK_HASH_SHIFT << FILTER_BLOCK_SHIFT) & board->filter_mask;
-    return (struct filter_place){ board->filter + first_bit / 64, hash };
+    return (struct filter_place){ filter + first_bit / 64, hash };
+}
+
+static inline __attribute__((always_inline)) bool filter_has(struct filter_place place)
+{
+    for (unsigned i = 0; i < FILTER_PROBES; i++) {
+        uint64_t bit = place.hash >> (i * FILTER_BLOCK_SHIFT) & (FILTER_BLOCK_BITS - 1);
+        if ((atomic_load_explicit(&place.words[bit / 64], memory_order_acquire) >> bit % 64 & 1) == 0)
+            return false; /* mostly at the first one */
+    }
+    return true;
 }
 
 void board_add_buyer(struct board *board, item_id item, user_id user)
 {
-    struct filter_place place = filter_find(board, item, user);
+    struct filter_place place = filter_find(board, board->filter, item, user);
 #pragma GCC unroll 4
     for (unsigned i = 0; i < FILTER_PROBES; i++) {
         uint64_t bit = place.hash >> (i * FILTER_BLOCK_SHIFT) & (FILTER_BLOCK_BITS - 1);
@@ -199,17 +219,50 @@ void board_add_buyer(struct board *board, item_id item, user_id user)
         uint64_t old = atomic_load_explicit(word, memory_order_relaxed); /* one writer */
         atomic_store_explicit(word, old | UINT64_C(1) << bit % 64, memory_order_release);
     }
+    const uint64_t group = board_limit_group(board, item);
+    if (__builtin_expect(group != 0, 0))
+        board_add_holder(board, group, user);
 }
 
 bool board_may_have_bought(const struct board *board, item_id item, user_id user)
 {
-    struct filter_place place = filter_find(board, item, user);
+    return filter_has(filter_find(board, board->filter, item, user));
+}
+
+void board_set_limit_group(const struct board *board, item_id item, uint64_t group)
+{
+    invariant(item < board->item_count);
+    atomic_store_explicit(&board->limit_groups[item], group, memory_order_relaxed);
+}
+
+bool board_may_hold(const struct board *board, uint64_t group, user_id user)
+{
+    return filter_has(filter_find(board, board->holders->words, group, user));
+}
+
+bool board_holders_full(const struct board *board)
+{
+    return atomic_load_explicit(&board->holders->count, memory_order_relaxed) >= board->holders->max;
+}
+
+void board_add_holder(const struct board *board, uint64_t group, user_id user)
+{
+    struct board_holders *holders = board->holders;
+    const struct filter_place place = filter_find(board, holders->words, group, user);
+    if (filter_has(place) || board_holders_full(board))
+        return;
+    atomic_fetch_add_explicit(&holders->count, 1, memory_order_relaxed);
     for (unsigned i = 0; i < FILTER_PROBES; i++) {
         uint64_t bit = place.hash >> (i * FILTER_BLOCK_SHIFT) & (FILTER_BLOCK_BITS - 1);
-        if ((atomic_load_explicit(&place.words[bit / 64], memory_order_acquire) >> bit % 64 & 1) == 0)
-            return false; /* mostly at the first one */
+        atomic_fetch_or_explicit(&place.words[bit / 64], UINT64_C(1) << bit % 64, memory_order_release);
     }
-    return true;
+}
+
+void board_clear_holders(const struct board *board)
+{
+    for (uint64_t i = 0; i <= board->filter_mask / 64; i++)
+        atomic_store_explicit(&board->holders->words[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&board->holders->count, 0, memory_order_relaxed);
 }
 
 size_t board_rooms_bytes(uint32_t sale_count)

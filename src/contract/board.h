@@ -3,7 +3,10 @@
  * lock. Written by the inventory thread, and only with what is durable. The counts of one item
  * are a consistent set (sequence number, even when stable). The buyer filter has no false
  * negatives for durable tickets: it decides who is still let through to the inventory when the
- * sold-out flag is up, so that a lost win can be learned again. */
+ * sold-out flag is up, so that a lost win can be learned again.
+ * The holder filter tells who may have units that count against a limit over a period
+ * (contract/limit_uses.h), in any sale. It is a hint: a user in it is asked about in the database, and one
+ * who is missing there meets the limit when the order is written. */
 #ifndef STAMPEDE_CONTRACT_BOARD_H
 #define STAMPEDE_CONTRACT_BOARD_H
 
@@ -52,6 +55,13 @@ struct board_flow {
     _Atomic uint32_t decided[CHANNELS_MAX];
 };
 
+/* The holder filter: pairs of a limit group and a user. Any thread adds. */
+struct board_holders {
+    uint64_t max;            /* pairs that are taken in */
+    _Atomic uint64_t count;  /* those that were */
+    _Atomic uint64_t *words; /* as many as the buyer filter has */
+};
+
 struct board {
     uint32_t item_count; /* valid ids are 1 … item_count − 1 */
     uint32_t free_channels; /* the first so many are counted as free: not CHANNEL_LINE, where there is one */
@@ -68,6 +78,8 @@ struct board {
     uint64_t filter_mask;            /* bits − 1 */
     _Atomic uint64_t *filter;
     struct hash_key filter_key;
+    _Atomic uint64_t *limit_groups; /* by item: what its limit over a period counts together; 0: no limit */
+    struct board_holders *holders;
 };
 
 void board_create(struct board *board, struct arena *arena, uint32_t item_count, uint64_t buyers_max);
@@ -108,10 +120,24 @@ static inline uint32_t board_queued(const struct board *board, item_id item, cha
     return atomic_load_explicit(&flow->asked[channel], memory_order_relaxed) - decided;
 }
 bool board_may_have_bought(const struct board *board, item_id item, user_id user);
+static inline uint64_t board_limit_group(const struct board *board, item_id item) /* `item` is valid */
+{
+    return atomic_load_explicit(&board->limit_groups[item], memory_order_relaxed);
+}
+/* `group`: not 0. False: for certain not, as far as this process has heard. */
+bool board_may_hold(const struct board *board, uint64_t group, user_id user);
+/* A full filter takes nobody in: it would send everybody to the database. */
+void board_add_holder(const struct board *board, uint64_t group, user_id user);
+bool board_holders_full(const struct board *board);
 void board_asked(struct board *board, item_id item, channel_index channel, uint32_t units);
 bool board_read(const struct board *board, item_id item, struct board_update *copy); /* false: no such item */
 uint64_t board_sold_out_ms(const struct board *board, item_id item); /* 0: never yet, or not known */
 /* Each number is one that was true; `arrived` is never below `drawn` or `head`. False: no such sale. */
 bool board_read_room(const struct board *board, sale_id sale, struct board_room_update *copy);
+
+/* The worker, with the catalog; from then on each buyer of the item is a holder. */
+void board_set_limit_group(const struct board *board, item_id item, uint64_t group);
+/* The worker, to fill it again: others may add meanwhile, and some of what they add may be lost. */
+void board_clear_holders(const struct board *board);
 
 #endif

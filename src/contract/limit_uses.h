@@ -17,10 +17,19 @@ static inline const char *limit_kind_name(uint8_t kind) /* NULL: none */
     return kind == LIMIT_PERIOD ? "period" : kind == LIMIT_PAYER ? "payer" : NULL;
 }
 
+struct limit_holder {
+    uint64_t group; /* limit_scope of policy/limit_rules.h; 0, as a place to go on from: the beginning */
+    user_id user;
+};
+
 struct limit_store_ops {
-    /* Units that count against the item's limit per user at this moment. */
-    enum status (*used)(
-        struct order_store *, const struct item *, user_id, uint64_t now_ms, uint64_t *units);
+    /* Units of a user that count against these limits at this moment. */
+    enum status (*used)(struct order_store *, uint64_t group, const struct item_limits *, user_id,
+        uint64_t now_ms, uint64_t *units);
+    /* Some users with uses, `max` at most, behind *after, which moves: some are told twice, and some whose
+     * period is over. *more: there are others. */
+    enum status (*holders)(struct order_store *, struct limit_holder *after,
+        struct limit_holder *holders, uint32_t max, uint32_t *count, bool *more);
     /* One transaction removes some of the uses whose period is over. *more: there may be others. */
     enum status (*prune)(struct order_store *, uint64_t now_ms, bool *more);
     /* Compares uses with orders, slowly: *wrong, an order without its use, a use without its live order, or

@@ -297,6 +297,8 @@ static void refusal_render(const struct edge_answer *answer, const struct funnel
     } else if (tells_again(problem)) {
         refusal_again_members(answer->b, &more);
         text_format(&head, "Retry-After: %llu\r\n", (unsigned long long)refusal_retry_s(answer->b));
+    } else if (problem == PROBLEM_LIMIT_REACHED && answer->a == ANSWER_LIMIT_PERIOD) {
+        text_literal(&more, ",\"limit\":\"period\"");
     } else if (answer->b != 0) {
         text_literal(&more, ",\"ticket\":\"");
         text_hex64(&more, funnel_ticket_id(keys, answer->b));
@@ -325,7 +327,7 @@ void answer_render(const struct edge_answer *answer, const struct funnel_keys *k
         return;
     }
     const bool simple = problem != PROBLEM_NOT_STARTED && !tells_again(problem)
-        && (problem != PROBLEM_SOLD_OUT || answer->a == 0);
+        && ((problem != PROBLEM_SOLD_OUT && problem != PROBLEM_LIMIT_REACHED) || answer->a == 0);
     const int language = (answer->flags & ANSWER_CHINESE) != 0 ? CHINESE : ENGLISH;
     if (simple && headers.size == 0 && !closing)
         ready_render(answer->b != 0 ? &ready_ticket[language][problem] : &ready_plain[language][problem],

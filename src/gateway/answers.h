@@ -16,6 +16,8 @@ void answers_create(void); /* once, at start */
 
 /* edge_answer.flags: which origin may read it (0: none), and in which language it is told. */
 enum { ANSWER_ORIGIN = 0x0f, ANSWER_CHINESE = 0x10 };
+/* edge_answer.a of PROBLEM_LIMIT_REACHED: it is the limit over a period. */
+enum { ANSWER_LIMIT_PERIOD = 1 };
 
 /* edge_answer.kind is an enum problem (PROBLEM_NONE: won), or one above for a win that is not decided
  * yet; the numbers are the answer's own. */

@@ -22,6 +22,13 @@ struct routes;
 /* A tag of the inventory is the token of a purchase with its flags above, or this mark and the index of an
  * ask. */
 static const uint64_t TAG_ASK = 1ull << 63;
+enum { TAG_FLAGS_SHIFT = 58 }; /* five bits: edge_answer.flags (answers.h) */
+static const uint64_t TAG_TOKEN = (1ull << TAG_FLAGS_SHIFT) - 1;
+static_assert(64 - TAG_FLAGS_SHIFT == EDGE_TOKEN_SPARE_BITS, "marks fit the spare bits");
+static inline uint64_t purchase_tag(uint64_t token, uint8_t flags)
+{
+    return token | (uint64_t)flags << TAG_FLAGS_SHIFT;
+}
 
 struct ask {
     void (*answered)(struct routes *routes, const struct ask *ask, const struct outcome *outcome);

@@ -14,13 +14,14 @@ static struct metric open_jobs[JOB_SHARES] = {
     OPEN_JOBS(SHARE_PAY, "pay"),
     OPEN_JOBS(SHARE_VIEW, "view"),
     OPEN_JOBS(SHARE_PUSH, "push"),
+    OPEN_JOBS(SHARE_LIMIT, "limit"),
 };
 METRIC_TABLE(open_jobs);
 
 struct share_row {
     uint32_t slots;
     size_t request_bytes, response_bytes;
-    bool people; /* bounded by user */
+    uint32_t per_user; /* once half of them are taken; one: always. 0: any number */
 };
 
 enum {
@@ -31,18 +32,19 @@ enum {
 };
 
 static const struct share_row rows[JOB_SHARES] = {
-    [SHARE_ADMIN] = { 24, REQUEST_LARGE, JOB_RESPONSE_BYTES, false },
-    [SHARE_SHOP] = { 256, REQUEST_SMALL, RESPONSE_SMALL, false },
-    [SHARE_CHANNEL] = { 32, REQUEST_SMALL, RESPONSE_SMALL, true },
-    [SHARE_CALLBACK] = { 128, REQUEST_LARGE, RESPONSE_SMALL, false },
-    [SHARE_SANDBOX] = { 256, REQUEST_SMALL, RESPONSE_SMALL, false },
-    [SHARE_PAY] = { 1024, REQUEST_SMALL, RESPONSE_SMALL, true },
-    [SHARE_VIEW] = { 256, REQUEST_SMALL, JOB_RESPONSE_BYTES, true },
-    [SHARE_PUSH] = { 64, 0, JOB_RESPONSE_BYTES, false },
+    [SHARE_ADMIN] = { 24, REQUEST_LARGE, JOB_RESPONSE_BYTES, 0 },
+    [SHARE_SHOP] = { 256, REQUEST_SMALL, RESPONSE_SMALL, 0 },
+    [SHARE_CHANNEL] = { 32, REQUEST_SMALL, RESPONSE_SMALL, JOBS_PER_USER },
+    [SHARE_CALLBACK] = { 128, REQUEST_LARGE, RESPONSE_SMALL, 0 },
+    [SHARE_SANDBOX] = { 256, REQUEST_SMALL, RESPONSE_SMALL, 0 },
+    [SHARE_PAY] = { 1024, REQUEST_SMALL, RESPONSE_SMALL, JOBS_PER_USER },
+    [SHARE_VIEW] = { 256, REQUEST_SMALL, JOB_RESPONSE_BYTES, JOBS_PER_USER },
+    [SHARE_PUSH] = { 64, 0, JOB_RESPONSE_BYTES, 0 },
+    [SHARE_LIMIT] = { 128, 0, 0, 1 },
 };
-static_assert(24 + 256 + 32 + 128 + 256 + 1024 + 256 + 64 < JOB_SLOTS,
-    "the worker's rings always have room for a job");
-static_assert(256 + 64 < VIEW_SLOTS, "and those of the order views");
+static_assert(24 + 256 + 32 + 128 + 256 + 1024 + 256 < JOB_SLOTS,
+    "the worker's rings always have room for a job; those of push and of limits never come there");
+static_assert(256 + 64 + 128 < VIEW_SLOTS, "and so have those of the order views");
 
 size_t job_shares_bytes(void)
 {
@@ -69,7 +71,7 @@ void job_shares_create(struct job_shares *shares, struct arena *arena)
                 .response_bytes = row->response_bytes,
                 .next = pool->free };
             job->request = row->request_bytes == 0 ? NULL : arena_take(arena, 1, row->request_bytes);
-            job->response = arena_take(arena, 1, row->response_bytes);
+            job->response = row->response_bytes == 0 ? NULL : arena_take(arena, 1, row->response_bytes);
             pool->free = job;
         }
     }
@@ -78,12 +80,13 @@ void job_shares_create(struct job_shares *shares, struct arena *arena)
 bool job_shares_user_full(const struct job_shares *shares, enum job_share share, user_id user)
 {
     const struct job_pool *pool = &shares->pools[share];
-    if (!rows[share].people || user == 0 || pool->taken < pool->slots / 2)
+    const uint32_t most = rows[share].per_user;
+    if (most == 0 || user == 0 || (most > 1 && pool->taken < pool->slots / 2))
         return false;
     uint32_t count = 0;
     for (uint32_t i = 0; i < pool->slots; i++)
         count += pool->users[i] == user;
-    return count >= JOBS_PER_USER;
+    return count >= most;
 }
 
 struct job *job_shares_take(struct job_shares *shares, enum job_share share, user_id user)

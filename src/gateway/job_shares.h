@@ -3,7 +3,8 @@
  * that no other kind can take its last place: operators and callbacks get through however many people pay.
  * A request that waits (for a provider, for an order to change) holds no job; it waits at the edge
  * (waits.c).
- * Within a share of people or channels, once half of it is taken, one of them has JOBS_PER_USER at most.
+ * Within a share of people or channels, once half of it is taken, one of them has JOBS_PER_USER at most. Of
+ * purchases that may pass a limit, a user has one.
  *
  *   share      who                                      body up to       answer up to
  *   admin      operators                                HTTP_BODY_MAX    256 KiB
@@ -14,6 +15,7 @@
  *   pay        users who start to pay, or waited for    8 KiB            16 KiB
  *   view       orders, details, the waitlist            8 KiB            256 KiB
  *   push       what push connections are to be told     –                256 KiB
+ *   limit      purchases that may pass a limit          –                –
  *
  * Thread: the edge's own. Memory: from the arena at create; pages that were never used cost nothing. */
 #ifndef STAMPEDE_GATEWAY_JOB_SHARES_H

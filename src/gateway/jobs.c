@@ -5,6 +5,7 @@
 #include "gateway/anomaly_notes.h"
 #include "gateway/exchange.h"
 #include "gateway/job_shares.h"
+#include "gateway/period_limits.h"
 #include "gateway/push.h"
 #include "gateway/reply.h"
 #include "gateway/routes_state.h"
@@ -74,6 +75,8 @@ static void job_returned(struct routes *routes, struct job *job)
         routes_watch_failed_of(routes, &job->client);
     if (job->kind == JOB_PUSH)
         push_job_returned(routes, job);
+    else if (job->kind == JOB_LIMIT)
+        period_limit_answered(routes, job);
     else if (job->result == JOB_NOT_YET)
         wait_add(routes, job);
     else

@@ -26,6 +26,7 @@ static struct metric replaced[PROBLEMS] = {
     REPEAT_METRIC(UNAVAILABLE, "unavailable"),
     REPEAT_METRIC(PASS_SPENT, "pass-spent"),
     REPEAT_METRIC(NOT_YOUR_TURN, "not-your-turn"),
+    REPEAT_METRIC(LIMIT_REACHED, "limit-reached"),
 };
 METRIC_TABLE(replaced);
 
@@ -47,24 +48,34 @@ static void repeat_answered(struct routes *routes, const struct ask *ask, const 
     edge_complete(routes->edge, ask->to.token, &told);
 }
 
-enum edge_verdict repeat_ask(struct routes *routes, uint64_t token, item_id item,
-    const struct door_result *result, struct edge_reply *reply)
+bool repeat_put(struct routes *routes, uint64_t token, const struct command_reserve *wish,
+    struct edge_answer *refusal)
 {
     const struct command command = { .type = COMMAND_RESERVE,
-        .reserve = { .user = result->user,
-            .key = result->key,
-            .item = item,
-            .quantity = result->quantity,
-            .channel = result->channel,
+        .reserve = { .user = wish->user,
+            .key = wish->key,
+            .item = wish->item,
+            .quantity = wish->quantity,
+            .channel = wish->channel,
             .flags = RESERVE_REPEAT } };
     struct ask *ask = ask_put(routes, &(struct reply_to){ .token = token }, &command, repeat_answered);
     if (ask == NULL) {
-        answer_count(routes, item, ANSWER_TOO_POPULAR);
-        replaced_count(&reply->answer);
-        reply->answer =
-            (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = reply->answer.flags };
-        return EDGE_ANSWERED;
+        answer_count(routes, wish->item, ANSWER_TOO_POPULAR);
+        replaced_count(refusal);
+        *refusal = (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = refusal->flags };
+        return false;
     }
-    ask->instead = reply->answer;
-    return EDGE_DEFERRED;
+    ask->instead = *refusal;
+    return true;
+}
+
+enum edge_verdict repeat_ask(struct routes *routes, uint64_t token, item_id item,
+    const struct door_result *result, struct edge_reply *reply)
+{
+    const struct command_reserve wish = { .user = result->user,
+        .key = result->key,
+        .item = item,
+        .quantity = result->quantity,
+        .channel = result->channel };
+    return repeat_put(routes, token, &wish, &reply->answer) ? EDGE_DEFERRED : EDGE_ANSWERED;
 }

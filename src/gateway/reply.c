@@ -121,9 +121,14 @@ enum edge_verdict reply_problem(struct exchange *exchange, enum problem problem,
         &(struct problem_answer){ .problem = problem, .detail = detail, .headers = text_span(&head) });
 }
 
+uint8_t reply_flags(const struct reply_to *to)
+{
+    return (uint8_t)(to->cors | (to->chinese ? ANSWER_CHINESE : 0));
+}
+
 uint8_t exchange_flags(const struct exchange *exchange)
 {
-    return (uint8_t)(exchange->to.cors | (exchange->to.chinese ? ANSWER_CHINESE : 0));
+    return reply_flags(&exchange->to);
 }
 
 enum edge_verdict reply_answer(struct exchange *exchange, struct edge_answer answer)

@@ -38,6 +38,7 @@ enum edge_verdict reply_refusal(struct exchange *exchange, const struct problem_
 enum edge_verdict reply_answer(struct exchange *exchange, struct edge_answer answer);
 enum edge_verdict reply_too_fast(struct exchange *exchange, uint32_t wait_ms);
 uint8_t exchange_flags(const struct exchange *exchange); /* edge_answer.flags */
+uint8_t reply_flags(const struct reply_to *to);          /* the same */
 
 /* Answers a request that was deferred. */
 void complete_problem(struct routes *routes, const struct reply_to *to, enum problem problem);

@@ -30,6 +30,7 @@
 #include "gateway/media_upload.h"
 #include "gateway/order_requests.h"
 #include "gateway/password_checks.h"
+#include "gateway/period_limits.h"
 #include "gateway/public_requests.h"
 #include "gateway/purchase_trace.h"
 #include "gateway/push.h"
@@ -45,9 +46,6 @@
 #include <string.h>
 
 /* Marks in the spare bits of a token while it travels as the inventory's tag. */
-enum { TAG_FLAGS_SHIFT = 58 }; /* five bits: edge_answer.flags (answers.h); TAG_ASK above */
-static const uint64_t TAG_TOKEN = (1ull << TAG_FLAGS_SHIFT) - 1;
-static_assert(64 - TAG_FLAGS_SHIFT == EDGE_TOKEN_SPARE_BITS, "marks fit the spare bits");
 static_assert((int)ORIGINS_MAX == (int)ANSWER_ORIGIN, "an origin fits its flags");
 static_assert((ANSWER_ORIGIN | ANSWER_CHINESE) == 0x1f, "flags fit below TAG_ASK");
 
@@ -129,6 +127,9 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
             .reply = reply };
         return purchase_on_payment(&exchange, &result, item, intent);
     }
+    if (__builtin_expect(board_limit_group(routes->door.board, item) != 0, 0)
+        && period_limit_concerns(routes, item, result.user))
+        return period_limit_ask(routes, token, flags, item, &result, reply);
     struct inventory_request *slot = routes->port->ops->reserve(routes->port);
     if (slot == NULL) {
         door_give_back(&routes->door, &result);
@@ -136,7 +137,7 @@ static inline enum edge_verdict purchase(struct routes *routes, const struct htt
         reply->answer = (struct edge_answer){ .kind = PROBLEM_TOO_POPULAR, .flags = flags };
         return EDGE_ANSWERED;
     }
-    slot->tag = token | (uint64_t)flags << TAG_FLAGS_SHIFT;
+    slot->tag = purchase_tag(token, flags);
     slot->command.type = COMMAND_RESERVE;
     struct command_reserve *wish = &slot->command.reserve;
     wish->user = result.user; /* member by member: the door's questions are left out, as a rule */

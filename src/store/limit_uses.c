@@ -133,11 +133,45 @@ enum status store_item_limits(struct order_store *handle, item_id item, const st
 
 /* ---- at the seam ---- */
 
-static enum status limits_used(struct order_store *handle, const struct item *item, user_id user,
-    uint64_t now_ms, uint64_t *units)
+static enum status limits_used(struct order_store *handle, uint64_t group,
+    const struct item_limits *limits, user_id user, uint64_t now_ms, uint64_t *units)
 {
-    return units_used(store_of(handle), limit_scope(&item->limits, item->product, LIMIT_PERIOD),
-        user, &item->limits, now_ms, units);
+    return units_used(store_of(handle), group, user, limits, now_ms, units);
+}
+
+static const user_id FIRST_USER = (uint64_t)1 << 63; /* the database counts with signs */
+
+static const struct sql_columns holder_columns =
+    COLUMNS(limit_holder, FIELD(limit_holder, group), FIELD(limit_holder, user));
+
+/* Group by group: no database needs more than its index for that. */
+static enum status limits_holders(struct order_store *handle, struct limit_holder *after,
+    struct limit_holder *holders, uint32_t max, uint32_t *count, bool *more)
+{
+    struct store *store = store_of(handle);
+    enum status status = STATUS_OK;
+    *count = 0;
+    *more = true;
+    if (after->group != 0)
+        status = sql_rows(store,
+            "SELECT scope, holder FROM limit_uses WHERE scope = ?1 AND holder > ?2"
+            " ORDER BY holder, ticket LIMIT ?3",
+            VALUES(U64(after->group), U64(after->user), U64(max)), &holder_columns,
+            PAGE(holders, max, count));
+    if (status != STATUS_OK)
+        return status;
+    if (*count > 0) {
+        *after = holders[*count - 1];
+        return STATUS_OK;
+    }
+    const uint64_t before = after->group;
+    status = sql_number(store,
+        "SELECT scope FROM limit_uses WHERE scope > ?1 AND scope < " OF_PAYERS
+        " ORDER BY scope LIMIT 1",
+        VALUES(U64(before)), &after->group);
+    *more = status == STATUS_OK && after->group != before;
+    after->user = FIRST_USER;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 struct prune_work {
@@ -212,6 +246,7 @@ static enum status limits_check(struct order_store *handle, uint64_t now_ms, tic
 
 const struct limit_store_ops store_limit_ops = {
     .used = limits_used,
+    .holders = limits_holders,
     .prune = limits_prune,
     .check = limits_check,
 };

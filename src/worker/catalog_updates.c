@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "contract/limits.h"
+#include "policy/limit_rules.h"
 #include "worker/page_export.h"
 #include "worker/task.h"
 
@@ -24,6 +25,40 @@ static bool is_stale(const struct catalog_updates *updates)
     return updates->all || updates->change_count > 0;
 }
 
+/* ---- limit groups: the board's, so that the inventory tells whoever buys ---- */
+
+static void group_show(
+    const struct catalog_updates_config *config, const struct catalog *catalog, item_id id)
+{
+    const struct catalog_item *item = catalog_item_find(catalog, id);
+    const bool limited = item != NULL && limit_most(&item->limits, LIMIT_PERIOD) > 0;
+    if (id < config->items_max)
+        board_set_limit_group(config->board, id,
+            limited ? limit_scope(&item->limits, item->product, LIMIT_PERIOD) : 0);
+}
+
+static void groups_show(const struct catalog_updates_config *config, const struct catalog *catalog)
+{
+    for (item_id id = 1; id < config->items_max; id++)
+        group_show(config, catalog, id);
+}
+
+static void groups_change(const struct catalog_updates_config *config, const struct catalog *before,
+    const struct catalog *after, const struct catalog_change *change)
+{
+    if (change->part == CATALOG_ITEM)
+        group_show(config, after, (item_id)change->id);
+    if (change->part != CATALOG_SALE)
+        return;
+    const struct catalog_sale *sale = catalog_sale_find(after, (sale_id)change->id);
+    if (sale == NULL)
+        sale = catalog_sale_find(before, (sale_id)change->id);
+    for (uint32_t i = 0; sale != NULL && i < sale->item_count; i++)
+        group_show(config, after, sale->items[i]);
+}
+
+/* ---- the catalog ---- */
+
 static enum status all_show(struct catalog_updates *updates)
 {
     const struct catalog_updates_config *config = &updates->config;
@@ -34,6 +69,7 @@ static enum status all_show(struct catalog_updates *updates)
     updates->all = false;
     updates->change_count = 0;
     /* First: an item that is in the catalog is sold by the rules of its sale. */
+    groups_show(config, catalog);
     catalog_rules_show(catalog, config->rules, config->items_max);
     handover_put(config->shown, config->turns, catalog);
     return STATUS_OK;
@@ -46,6 +82,7 @@ static enum status change_show(struct catalog_updates *updates, const struct cat
     const enum status status = catalog_change(now, config->store, change, &next);
     if (next == now)
         return status;
+    groups_change(config, now, next, change);
     catalog_rules_change(now, next, change, config->rules, config->items_max); /* likewise */
     handover_put(config->shown, config->turns, next);
     return STATUS_OK;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct arena;
+struct board;
 struct catalog_change;
 struct handover;
 struct item_rules;
@@ -24,6 +25,7 @@ struct catalog_updates_config {
     struct reader_turns *turns;
     struct page_export *pages; /* told of each new catalog */
     struct item_rules *rules;  /* written with the catalog */
+    const struct board *board; /* told the limit groups of items */
     uint32_t items_max;
 };
 struct catalog_updates *catalog_updates_open(

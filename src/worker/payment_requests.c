@@ -12,6 +12,7 @@
 #include "worker/order_news.h"
 #include "worker/order_requests.h"
 #include "worker/payment_waits.h"
+#include "worker/period_limits.h"
 #include "worker/public_requests.h"
 #include "worker/worker_parts.h"
 
@@ -295,16 +296,22 @@ void public_intent_pay(struct worker *worker, struct job *job, uint32_t id)
     (void)id;
     if (!intent_read(worker, job, &intent, &asked))
         return;
-    const struct command command = { .type = COMMAND_RESERVE,
+    struct command command = { .type = COMMAND_RESERVE,
         .time_ms = worker->now_ms,
         .reserve = { .user = intent.user,
             .key = intent_key(worker->config.keys, &intent),
             .item = intent.item,
             .quantity = intent.quantity,
             .channel = intent.channel } };
-    const enum status status = errands_ask(worker->errands, &command, &outcome);
+    enum status status = period_limit_apply(worker->config.store, &command.reserve, worker->now_ms);
+    if (status == STATUS_OK)
+        status = errands_ask(worker->errands, &command, &outcome);
     if (status != STATUS_OK) { /* the intent is the key: asking again is safe */
         job_reply_status(job, status);
+        return;
+    }
+    if (period_limit_refused(&command.reserve, &outcome)) {
+        period_limit_reply(job);
         return;
     }
     /* One that is being decided is waited for like one whose order is being written: it comes, or not. */

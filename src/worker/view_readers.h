@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker/view_readers.h: threads that show users their orders, each with a connection that only reads. Edges
+/* worker/view_readers.h: threads that show users their orders, and say whether a purchase is within a limit
+ * over a period (JOB_LIMIT), each with a connection that only reads. Edges
  * hand jobs to them and get them back (api/link.h) without the worker: a transaction of the worker or of the
  * order writer that takes long, or hangs, keeps nobody from seeing an order, and views take none of their
  * time. Operators have readers of their own (store_readers.h): a report keeps no view waiting.

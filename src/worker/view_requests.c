@@ -3,8 +3,9 @@
 
 #include "api/job_reply.h"
 #include "base/clock.h"
+#include "contract/limit_uses.h"
 #include "contract/order_cache.h"
-#include "contract/order_store.h"
+#include "policy/limit_rules.h"
 #include "worker/order_recent.h"
 #include "worker/order_views.h"
 
@@ -112,9 +113,21 @@ static enum status push_answer(const struct order_views *views, struct job *job)
     return status;
 }
 
+/* What the order's transaction will say, if nothing comes in between. */
+static enum status limit_answer(const struct order_views *views, struct job *job)
+{
+    const struct item_limits limits = { .period_limit = job->period_limit,
+        .period_days = job->period_days };
+    uint64_t used = 0;
+    const enum status status = views->store->ops->limits->used(
+        views->store, job->limit_group, &limits, job->user, clock_now_ms(), &used);
+    job->within = status == STATUS_OK && limit_allows(used, job->wish.quantity, job->period_limit);
+    return status;
+}
+
 static void refuse(struct job *job, enum status status)
 {
-    if (job->kind == JOB_PUSH)
+    if (job->kind == JOB_PUSH || job->kind == JOB_LIMIT)
         job->result = JOB_NOT_YET;
     else
         job_reply_status(job, status);
@@ -123,6 +136,7 @@ static void refuse(struct job *job, enum status status)
 bool view_request_answer(const struct order_views *views, struct job *job)
 {
     const enum status status = job->kind == JOB_PUSH ? push_answer(views, job)
+        : job->kind == JOB_LIMIT                     ? limit_answer(views, job)
         : job->kind == JOB_ORDERS                    ? orders_answer(views, job)
                                                      : order_answer(views, job);
     if (status != STATUS_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/view_requests.h: what only shows a user its orders: one of them, all of them, what its push
- * connection is to be told.
+ * connection is to be told, and whether one more is within a limit over a period.
  * Thread: the one that owns the views' store; a reader's (worker/view_readers.h). */
 #ifndef STAMPEDE_WORKER_VIEW_REQUESTS_H
 #define STAMPEDE_WORKER_VIEW_REQUESTS_H

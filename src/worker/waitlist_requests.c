@@ -6,11 +6,10 @@
 #include "api/job_reply.h"
 #include "config/config.h"
 #include "contract/inventory.h"
-#include "contract/limit_uses.h"
 #include "contract/waitlist.h"
 #include "funnel/keys.h"
-#include "policy/limit_rules.h"
 #include "worker/errands.h"
+#include "worker/period_limits.h"
 #include "worker/public_requests.h"
 #include "worker/returns.h"
 #include "worker/worker_parts.h"
@@ -72,23 +71,16 @@ static bool quantity_read(struct job *job, uint32_t *quantity)
     return job->body.size == 0 || job_fields_read(job, fields, 1);
 }
 
-/* Not exact: the order decides (contract/limit_uses.h). It spares most a wait for nothing. */
+/* It spares most a wait for nothing. */
 static bool period_check(struct worker *worker, struct job *job, item_id id, uint32_t quantity)
 {
-    struct order_store *store = worker->config.store;
-    struct item item;
-    uint64_t used = 0;
-    if (!job_ok(job, store->ops->item_get(store, id, &item)))
+    bool over = false;
+    if (!job_ok(job,
+            period_limit_look(worker->config.store, id, job->user, quantity, worker->now_ms, &over)))
         return false;
-    const uint32_t most = limit_most(&item.limits, LIMIT_PERIOD);
-    if (most == 0)
-        return true;
-    if (!job_ok(job, store->ops->limits->used(store, &item, job->user, worker->now_ms, &used)))
-        return false;
-    if (limit_allows(used, quantity, most))
-        return true;
-    job_reply_problem(job, PROBLEM_LIMIT_REACHED, NULL, SPAN(",\"limit\":\"period\""));
-    return false;
+    if (over)
+        period_limit_reply(job);
+    return !over;
 }
 
 bool public_line_check(struct worker *worker, struct job *job, item_id id,

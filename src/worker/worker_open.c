@@ -24,6 +24,7 @@
 #include "worker/history.h"
 #include "worker/job_group.h"
 #include "worker/leadership.h"
+#include "worker/limit_holders.h"
 #include "worker/mails.h"
 #include "worker/members.h"
 #include "worker/money.h"
@@ -131,8 +132,10 @@ static void gateway_tasks_open(struct worker *worker, const struct worker_config
             .turns = config->turns,
             .pages = worker->pages,
             .rules = config->rules,
+            .board = config->inventory->board,
             .items_max = (uint32_t)config->config->items_max },
         &worker->tasks[TASK_CATALOG]);
+    limit_holders_open(arena, config->store, config->inventory->board, &worker->tasks[TASK_HOLDERS]);
     shared_changes_open(arena,
         &(struct shared_changes_config){ .store = config->store,
             .catalog = worker->catalog,

@@ -80,6 +80,7 @@ enum worker_task {
     TASK_WEBHOOKS,
     TASK_MAILS,
     TASK_CATALOG,
+    TASK_HOLDERS, /* after the first catalog: from then on buyers are told by the inventory */
     TASK_PAGES,
     TASK_HIGH_WATER, /* the last: it marks what the others wrote */
     WORKER_TASKS,

@@ -88,8 +88,8 @@ static void the_unit_past_the_limit_is_rejected_in_any_sale_of_the_product(void 
     assert_int_equal(events[0].settle.ticket, three);
     assert_int_equal(events[0].settle.step, SETTLE_RETURN);
     assert_int_equal(suite_item_of(f, other).sold, 3);
-    const struct item item = suite_item_of(f, other);
-    assert_int_equal(limits(f)->used(f->store, &item, 7, START_MS + 9, &used), STATUS_OK);
+    assert_int_equal(
+        limits(f)->used(f->store, product, &two_in_a_month, 7, START_MS + 9, &used), STATUS_OK);
     assert_int_equal(used, 2);
     uses_fit_orders(f);
     suite_add_settle(f, three, SETTLE_RETURN); /* the unit is back: it only confirms */
@@ -97,6 +97,49 @@ static void the_unit_past_the_limit_is_rejected_in_any_sale_of_the_product(void 
     assert_int_equal(suite_open_events(f, events, 4), 0);
     assert_int_equal(suite_item_of(f, other).sold, 3);
     uses_fit_orders(f);
+}
+
+enum { HOLDERS = 20, PER_PART = 3 };
+
+/* All holders are read in parts; answers how often this one is told. */
+static uint32_t holder_told(struct fixture *f, uint64_t group, user_id user)
+{
+    struct limit_holder after = { 0 }, part[PER_PART];
+    uint32_t count = 0, told = 0;
+    bool more = true;
+    for (uint32_t parts = 0; more; parts++) {
+        assert_true(parts < 4 * HOLDERS);
+        assert_int_equal(limits(f)->holders(f->store, &after, part, PER_PART, &count, &more), STATUS_OK);
+        assert_true(count <= PER_PART);
+        for (uint32_t i = 0; i < count; i++)
+            told += part[i].group == group && part[i].user == user;
+    }
+    assert_int_equal(after.group >> 33, 0); /* no payer's */
+    return told;
+}
+
+/* Of all groups, in parts; users whose number is above half of the range are not left out. */
+static void users_with_uses_are_told_and_payers_are_not(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t product = suite_item_of(f, f->free).product;
+    const struct item_limits grouped = {
+        .period_limit = 9, .payer_limit = 9, .period_days = 30, .period_group = 5
+    };
+    const uint64_t group = UINT64_C(1) << 32 | 5, high = UINT64_C(1) << 63;
+    const item_id other = item_of_another_sale(f, product, grouped);
+    assert_int_equal(holder_told(f, product, 1), 0);
+    limits_are_set(f, f->free, two_in_a_month, STATUS_OK);
+    for (user_id user = 1; user <= HOLDERS / 4; user++) {
+        win_at(f, f->free, user, 1, START_MS + 5);
+        win_at(f, other, high | user, 1, START_MS + 6);
+    }
+    for (user_id user = 1; user <= HOLDERS / 4; user++) {
+        assert_int_equal(holder_told(f, product, user), 1);
+        assert_int_equal(holder_told(f, product, high | user), 0);
+        assert_int_equal(holder_told(f, group, high | user), 1);
+        assert_int_equal(holder_told(f, group, user), 0);
+    }
 }
 
 static void a_batch_counts_its_own_orders(void **state)
@@ -322,6 +365,7 @@ int suite_run_limits(void)
 {
     const struct CMUnitTest tests[] = {
         SUITE_RULE(the_unit_past_the_limit_is_rejected_in_any_sale_of_the_product),
+        SUITE_RULE(users_with_uses_are_told_and_payers_are_not),
         SUITE_RULE(a_batch_counts_its_own_orders),
         SUITE_RULE(a_unit_counts_until_its_period_is_over),
         SUITE_RULE(what_is_closed_or_refunded_counts_no_more),

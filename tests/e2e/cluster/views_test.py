@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order views that the processes of a shop share in Redis: read once, dropped with each change, there while the database is away."""
-import contextlib
-import os
-
 from kit import databases
 from kit.harness import Buyer, equal, eventually, rule, run, true
 
@@ -42,19 +39,6 @@ def won(item):
     ticket = buyer.win(item)["ticket"]
     equal(buyer.order(ticket)["state"], "pending")
     return buyer, ticket
-
-
-@contextlib.contextmanager
-def database_away():
-    """Nobody can connect to it, and whoever is connected is not any more."""
-    name = shop.settings["store.url"].partition("?")[0].rpartition("/")[2]
-    url = os.environ["STAMPEDE_TEST_POSTGRES"]
-    databases.client("postgres", url, sql=f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-    try:
-        databases.client("postgres", url, sql=f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
-        yield
-    finally:
-        databases.client("postgres", url, sql=f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
 
 @rule
@@ -118,7 +102,7 @@ def views_go_on_while_the_database_is_away():
     other, unseen = Buyer(here), None
     unseen = other.win(item)["ticket"]  # nobody has looked at it yet
     kept = comes_from_redis(buyer, ticket)
-    with database_away():
+    with shop.database_away():
         for server in (here, there):
             equal(view(at(server, buyer), ticket).json(), kept)
         equal(view(other, unseen).status, 503, "there is no view of it")

@@ -15,6 +15,7 @@
 
 All processes have the same admin keys and the same settings, but for their role, port and folder.
 """
+import contextlib
 import copy
 import json
 import os
@@ -112,6 +113,18 @@ class Cluster:
         else:
             server.stop()
         self.ready(server.spawn())
+
+    @contextlib.contextmanager
+    def database_away(self):
+        """Nobody can connect to it, and whoever is connected is not any more."""
+        name = self.settings["store.url"].partition("?")[0].rpartition("/")[2]
+        url = os.environ["STAMPEDE_TEST_POSTGRES"]
+        databases.client("postgres", url, sql=f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        try:
+            databases.client("postgres", url, sql=f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+            yield
+        finally:
+            databases.client("postgres", url, sql=f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
     def stop(self):
         for server in reversed(self.all):

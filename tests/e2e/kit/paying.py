@@ -54,6 +54,14 @@ def settles(item, **wanted):
                f"counts are {server.counts(item)}, wanted {wanted}")
 
 
+def killed_and_started():
+    """Until it has read who has units that count against limits over a period."""
+    server.kill()
+    pairs = server.sql("SELECT count(*) FROM (SELECT DISTINCT scope, holder FROM limit_uses WHERE scope < 8589934592) AS pairs")
+    server.start()
+    eventually(lambda: server.metrics()["stampede_limit_holders"] >= int(pairs[0][0]), "the users of limits are not read")
+
+
 def money():
     return server.admin("GET", "/payments/totals").json()
 

@@ -51,6 +51,19 @@ def channels(item):
 
 
 @rule
+def a_limit_over_a_period_is_told_before_a_unit_is_taken():
+    product = server.product()
+    first, second = (shop(product=product, limit_per_user=0, period_limit=2, period_days=30) for _ in range(2))
+    won = reserve(first, quantity=2, key="one")
+    equal(won.status, 201, won.body)
+    equal(act(won.json()["order"], "confirm").status, 200)
+    problem(reserve(second), 409, "limit-reached", limit="period")
+    equal(channels(second), {"web": 2, "tmall": 5, "jd": 3})
+    equal(reserve(first, quantity=2, key="one").json()["order"], won.json()["order"], "the key hears another answer")
+    equal(reserve(second, buyer="b2").status, 201)
+
+
+@rule
 def a_channel_reserves_and_confirms_units_of_its_own_pool():
     item = shop()
     won = reserve(item, quantity=2)

@@ -180,6 +180,67 @@ static void the_filter_depends_on_its_key(void **state)
     assert_true(known < 10);
 }
 
+static void buyers_of_an_item_with_a_limit_group_are_holders_of_the_group(void **state)
+{
+    (void)state;
+    const uint64_t group = UINT64_C(1) << 32 | 7;
+    board_add_buyer(&board, 1, 100); /* its group is not known yet */
+    board_set_limit_group(&board, 1, group);
+    board_add_buyer(&board, 1, 101);
+    board_add_buyer(&board, 2, 102);
+    assert_int_equal(board_limit_group(&board, 1), group);
+    assert_int_equal(board_limit_group(&board, 2), 0);
+    assert_true(board_may_hold(&board, group, 101));
+    assert_false(board_may_hold(&board, group, 100) || board_may_hold(&board, group, 102));
+    assert_false(board_may_hold(&board, 7, 101)); /* a product is no group */
+    assert_true(board_may_have_bought(&board, 1, 101));
+    board_set_limit_group(&board, 1, 0);
+    board_add_buyer(&board, 1, 103);
+    assert_false(board_may_hold(&board, group, 103));
+}
+
+static void a_full_filter_of_holders_takes_nobody_in_until_it_is_cleared(void **state)
+{
+    (void)state;
+    unsigned wrong = 0;
+    for (user_id user = 1; user <= 2 * BUYERS; user++) {
+        board_add_holder(&board, 3, user);
+        board_add_holder(&board, 3, user); /* again: counts once */
+    }
+    assert_true(board_holders_full(&board));
+    assert_int_equal(atomic_load(&board.holders->count), BUYERS);
+    for (user_id user = 1; user <= BUYERS; user++) {
+        assert_true(board_may_hold(&board, 3, user));
+        wrong += board_may_hold(&board, 3, user << 32);
+    }
+    assert_true(wrong < BUYERS / 50);
+    board_clear_holders(&board);
+    assert_false(board_holders_full(&board));
+    for (user_id user = 1; user <= BUYERS; user++)
+        assert_false(board_may_hold(&board, 3, user));
+    board_add_holder(&board, 3, 1);
+    assert_true(board_may_hold(&board, 3, 1));
+}
+
+static void hold_upwards(void *context)
+{
+    (void)context;
+    for (user_id user = 1; user < BUYERS / 2; user++)
+        board_add_holder(&board, 5, user);
+}
+
+static void holders_that_two_threads_add_are_all_there(void **state)
+{
+    (void)state;
+    struct thread other = { .started = false };
+    assert_int_equal(thread_start(&other, "other", hold_upwards, NULL), STATUS_OK);
+    for (user_id user = BUYERS / 2; user < BUYERS - 100; user++)
+        board_add_holder(&board, 5, user);
+    thread_join(&other);
+    for (user_id user = 1; user < BUYERS - 100; user++)
+        assert_true(board_may_hold(&board, 5, user));
+}
+
 /* A publication whose numbers are all n; its buyer is added before. */
 static void publish_number(uint32_t n)
 {
@@ -298,6 +359,9 @@ int main(void)
         RULE(an_item_that_is_not_there_or_never_published_is_not_read),
         RULE(publishing_an_item_outside_the_board_stops_the_program),
         RULE(what_is_asked_and_decided_is_counted_by_item_and_channel),
+        RULE(buyers_of_an_item_with_a_limit_group_are_holders_of_the_group),
+        RULE(a_full_filter_of_holders_takes_nobody_in_until_it_is_cleared),
+        RULE(holders_that_two_threads_add_are_all_there),
         RULE(a_new_filter_knows_nobody),
         RULE(the_filter_never_forgets_and_rarely_errs),
         RULE(the_filter_depends_on_its_key),

@@ -176,6 +176,24 @@ static void what_a_sold_out_item_offers_is_never_among_the_bytes_that_lie_ready(
     assert_true(is_as_rendered(&plain)); /* the next one hears nothing of it */
 }
 
+static void a_limit_over_a_period_is_named_and_never_lies_ready(void **state)
+{
+    const struct edge_answer plain = { .kind = PROBLEM_LIMIT_REACHED },
+                             period = { .kind = PROBLEM_LIMIT_REACHED, .a = ANSWER_LIMIT_PERIOD };
+    struct text out = text_in(bytes, sizeof bytes - 1);
+    (void)state;
+    assert_true(is_as_rendered(&plain));
+    assert_int_equal(answer_ready(&period, &keys).size, 0);
+    answer_render(&period, &keys, SPAN_NONE, false, &out);
+    assert_false(out.overflow);
+    bytes[out.size] = 0;
+    assert_non_null(strstr(bytes, ",\"limit\":\"period\"}"));
+    out = text_in(bytes, sizeof bytes - 1);
+    answer_render(&plain, &keys, SPAN_NONE, false, &out);
+    bytes[out.size] = 0;
+    assert_null(strstr(bytes, "\"period\""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +204,7 @@ int main(void)
         cmocka_unit_test(a_win_that_is_not_kept_yet_is_told_as_deciding_with_its_ticket_and_no_price),
         cmocka_unit_test(what_all_gateways_refuse_is_told_as_the_door_of_one_does),
         cmocka_unit_test(what_a_sold_out_item_offers_is_never_among_the_bytes_that_lie_ready),
+        cmocka_unit_test(a_limit_over_a_period_is_named_and_never_lies_ready),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -55,8 +55,22 @@ static void all_shares_together_fit_the_workers_ring(void **state)
     (void)state;
     uint32_t all = 0;
     for (int share = 0; share < JOB_SHARES; share++)
-        all += job_shares_free(&shares, (enum job_share)share);
+        if (share != SHARE_PUSH && share != SHARE_LIMIT) /* these two go to readers only */
+            all += job_shares_free(&shares, (enum job_share)share);
     assert_true(all < JOB_SLOTS);
+}
+
+static void a_user_has_one_question_about_a_limit(void **state)
+{
+    (void)state;
+    const uint32_t slots = job_shares_free(&shares, SHARE_LIMIT);
+    struct job *mine = job_shares_take(&shares, SHARE_LIMIT, 7);
+    assert_non_null(mine);
+    assert_true(job_shares_user_full(&shares, SHARE_LIMIT, 7));
+    assert_null(job_shares_take(&shares, SHARE_LIMIT, 7));
+    assert_int_equal(take_all(SHARE_LIMIT, 100, false), slots - 1);
+    job_shares_give(&shares, mine);
+    assert_non_null(job_shares_take(&shares, SHARE_LIMIT, 7));
 }
 
 static void one_user_has_half_of_a_share_at_most_and_then_a_few(void **state)
@@ -129,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_full_share_leaves_all_others_their_places, setup, teardown),
         cmocka_unit_test_setup_teardown(all_shares_together_fit_the_workers_ring, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_user_has_one_question_about_a_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(
             one_user_has_half_of_a_share_at_most_and_then_a_few, setup, teardown),
         cmocka_unit_test_setup_teardown(

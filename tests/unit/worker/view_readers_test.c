@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/thread.h"
+#include "contract/limit_uses.h"
 #include "contract/order_cache.h"
 #include "funnel/keys.h"
 #include "tests/unit/base/unit.h"
@@ -230,6 +231,38 @@ static void every_edge_gets_its_own_views_back(void **state)
     }
 }
 
+/* Whether so many more units are within a limit of two. */
+static bool is_within(uint32_t quantity)
+{
+    jobs[0].kind = JOB_LIMIT;
+    jobs[0].result = JOB_REPLY;
+    jobs[0].limit_group = 1; /* the product's */
+    jobs[0].period_limit = 2;
+    jobs[0].period_days = 30;
+    jobs[0].wish.quantity = quantity;
+    link_hand_in(link_of, 0, &jobs[0]);
+    assert_int_equal(job_back(0)->result, JOB_REPLY);
+    return jobs[0].within;
+}
+
+static void a_purchase_is_compared_with_what_counts_in_the_period(void **state)
+{
+    (void)state;
+    char use[256];
+    readers_open(1);
+    assert_true(is_within(2));
+    assert_false(is_within(3));
+    snprintf(use, sizeof use,
+        "INSERT INTO limit_uses(scope, holder, ticket, units, most, at_ms, until_ms)"
+        " VALUES(1, %d, 1, 1, 2, %llu, %llu)",
+        USER, (unsigned long long)clock_now_ms() - 1000, (unsigned long long)clock_now_ms() + 60000);
+    place_execute(&place, use);
+    assert_true(is_within(1));
+    assert_false(is_within(2));
+    place_execute(&place, "UPDATE limit_uses SET until_ms = at_ms");
+    assert_true(is_within(2));
+}
+
 /* ---- views that processes share ---- */
 
 /* What another process has read of ticket 1 so long ago. */
@@ -343,12 +376,27 @@ static enum status silent_reader_open(struct order_store *store, struct order_st
     return status;
 }
 
+static enum status silent_used(struct order_store *store, uint64_t group,
+    const struct item_limits *limits, user_id user, uint64_t now_ms, uint64_t *units)
+{
+    (void)group;
+    (void)limits;
+    (void)user;
+    (void)now_ms;
+    (void)units;
+    return silent_by_ticket(store, 0, NULL);
+}
+
 static void silent_open(void)
 {
     static struct order_store_ops ops;
     ops = *place.store->ops;
     silent_ops = ops;
     silent_ops.order_by_ticket = silent_by_ticket;
+    static struct limit_store_ops silent_limits;
+    silent_limits = *ops.limits;
+    silent_limits.used = silent_used;
+    silent_ops.limits = &silent_limits;
     reader_open = ops.reader_open;
     ops.reader_open = silent_reader_open;
     place.store->ops = &ops;
@@ -366,6 +414,19 @@ static void those_behind_a_read_without_an_answer_are_refused_with_it(void **sta
     for (uint32_t i = 0; i < JOBS; i++)
         assert_int_equal(job_back(0)->status, 503);
     assert_in_range(atomic_load(&asked), 1, 2); /* the first one may have been alone */
+}
+
+static void without_an_answer_no_purchase_is_within_its_limit(void **state)
+{
+    (void)state;
+    silent_open();
+    jobs[0].kind = JOB_LIMIT;
+    jobs[0].period_limit = 2;
+    jobs[0].wish.quantity = 1;
+    jobs[0].within = true;
+    link_hand_in(link_of, 0, &jobs[0]);
+    assert_int_equal(job_back(0)->result, JOB_NOT_YET);
+    assert_false(jobs[0].within);
 }
 
 static void shared_views_go_on_without_the_database(void **state)
@@ -399,12 +460,14 @@ int main(void)
         TEST(a_transaction_that_is_open_keeps_no_view_waiting),
         TEST(a_view_without_news_waits_at_its_edge),
         TEST(every_edge_gets_its_own_views_back),
+        TEST(a_purchase_is_compared_with_what_counts_in_the_period),
         TEST(what_was_read_is_put_for_the_others),
         TEST(a_shared_view_is_shown_while_it_is_young),
         TEST(a_client_that_has_seen_more_is_shown_the_database),
         TEST(nobody_is_shown_the_order_of_another),
         TEST(an_order_that_has_just_changed_here_is_read),
         TEST(those_behind_a_read_without_an_answer_are_refused_with_it),
+        TEST(without_an_answer_no_purchase_is_within_its_limit),
         TEST(shared_views_go_on_without_the_database),
     };
     clock_start(0);
