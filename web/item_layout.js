@@ -148,7 +148,8 @@ export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCh
             if (model === null)
                 return;
             waitBox.dataset.waiting = String(model.waiting);
-            textSet(waitWords, trouble || say(model.words, { position: count(model.position) }));
+            const words = trouble || say(model.words, { position: count(model.position) });
+            textSet(waitWords, model.terms === null ? words : `${words} ${say(model.terms)}`);
             textSet(waitButton, say(`${model.line}.leave`));
             waitButton.hidden = !model.waiting;
             waitButton.disabled = model.busy;
