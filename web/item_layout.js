@@ -148,8 +148,7 @@ export function createItemLayout(acts, payChosen, readyActs, { turnAlert, drawCh
             if (model === null)
                 return;
             waitBox.dataset.waiting = String(model.waiting);
-            const words = trouble || say(model.words, { position: count(model.position) });
-            textSet(waitWords, model.terms === null ? words : `${words} ${say(model.terms)}`);
+            textSet(waitWords, trouble || say(model.words, { position: count(model.position) }));
             textSet(waitButton, say(`${model.line}.leave`));
             waitButton.hidden = !model.waiting;
             waitButton.disabled = model.busy;

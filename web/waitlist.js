@@ -81,9 +81,9 @@ export function waitlistModel({ phase, owned, ordered, place, busy, refusal, lin
     const waiting = place?.state === 'waiting';
     if (!waiting && (phase !== 'soldOut' || owned || ordered))
         return null;
+    const offer = line === 'presale' && terms !== undefined ? `presale.deposit.${terms}` : `${line}.offer`;
     return {
-        words: waiting && line === 'waitlist' ? 'waitlist.position' : place?.state === 'expired' ? 'waitlist.expired' : `${line}.offer`,
-        terms: line === 'presale' && terms !== undefined ? `presale.deposit.${terms}` : null,
+        words: waiting && line === 'waitlist' ? 'waitlist.position' : place?.state === 'expired' && line === 'waitlist' ? 'waitlist.expired' : offer,
         position: place?.position ?? 0,
         button: `${line}.${waiting ? 'leave' : 'join'}`,
         line,

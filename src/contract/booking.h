@@ -88,8 +88,9 @@ struct booking_store_ops {
     /* It is over: bought, ended or refunded. STATUS_CONFLICT: it was, or it has another deposit by now. */
     enum status (*finish)(struct order_store *, const struct booking *, enum booking_state);
     /* Its deposit goes back and it is over, in one transaction, if the rule (policy/booking_rules.h)
-     * says so of the booking as it is then: an offer that is on its way is made before that, or never. *state:
-     * BOOKING_ENDED: the deposit's order can't be refunded. STATUS_CONFLICT: something else is to be done. */
+     * says so of the booking as it is then: an offer that is on its way is made before that, or never.
+     * *state: BOOKING_ENDED: the deposit's order can't be refunded. STATUS_CONFLICT: something else is to be
+     * done. */
     enum status (*refund)(struct order_store *, const struct booking *, uint64_t now_ms, uint8_t *state);
     /* The shop ends it: it leaves the line, and its deposit goes back whatever its terms say. An order
      * that was offered stays. */

@@ -112,12 +112,13 @@ static void who_has_no_deposit_any_more_does_not_stay_in_line(void **state)
 
 static void late_money_joins_its_booking_if_that_could_be_made_today(void **state)
 {
-    struct booking_late late = { .booking = { .id = 1, .state = BOOKING_ENDED, .deposit_state = ORDER_CLOSED },
+    struct booking_late late = { .booking = { .id = 1, .state = BOOKING_ENDED },
         .takes_bookings = true,
         .latest = BOOKING_NONE,
         .booked = 2,
         .cap = 3 };
     (void)state;
+    late.booking.deposit_state = ORDER_CLOSED;
     assert_true(booking_late_joins(&late));
     late.booked = 3;
     assert_false(booking_late_joins(&late)); /* full */
