@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ARRIVE_BELOW = 5 };
+enum { ARRIVE_BELOW = 5, DISMISSED = 1, PERHAPS_DISMISSED = 2 }; /* power may have failed first */
 
 static const struct booking_store_ops *book_ops(const struct world *world)
 {
@@ -172,14 +172,15 @@ static void user_leaves(struct world *world)
         || booking.state != BOOKING_PLACED || booking.place_state != PLACE_WAITING)
         return;
     const bool by_shop = world_chance(world, 30);
-    world->dismissed[booking.id] |= by_shop;
     presale_danger(world);
     const enum status status = by_shop
         ? book_ops(world)->dismiss(world->store, &booking)
         : world->store->ops->waitlist->leave(world->store, world->presale_item, user, &left);
     trace_step(by_shop ? "dismissed" : "gives up", user_index(user), left, status);
     presale_failed(status);
-    (void)presale_survived(world);
+    const bool sure = presale_survived(world) && status == STATUS_OK;
+    if (by_shop)
+        world->dismissed[booking.id] = sure ? DISMISSED : PERHAPS_DISMISSED;
 }
 
 /* A user pays a deposit or a balance, or cancels its order or has it refunded. */
@@ -346,7 +347,7 @@ void presale_asked(const struct world *world, const struct command *command)
 static bool stays_with_shop(const struct world *world, const struct booking *row)
 {
     struct order offered;
-    if (world->dismissed[row->id])
+    if (world->dismissed[row->id] == DISMISSED)
         return false;
     if (row->ticket == 0)
         return world->deposit_kept == DEPOSIT_KEPT_GIVEN_UP;
@@ -365,13 +366,15 @@ static void check_deposit(const struct world *world, const struct booking *row)
         by_hand && row->place_state == PLACE_OFFERED && world_payments_live(world, row->ticket);
     const bool gone = row->place_state == PLACE_LEFT || row->place_state == PLACE_EXPIRED;
     const bool kept = row->has_deposit && is == ORDER_PAID && gone && stays_with_shop(world, row);
+    const bool perhaps = world->dismissed[row->id] == PERHAPS_DISMISSED;
     const bool good[BOOKING_STATES] = {
         [BOOKING_DUE] = row->has_deposit && (is == ORDER_NONE || is == ORDER_PENDING),
         [BOOKING_PLACED] = (there || closing) && !gone && row->place_state != PLACE_BOUGHT,
         [BOOKING_BOUGHT] = (there || by_hand) && row->place_state == PLACE_BOUGHT,
         [BOOKING_ENDED] = is == ORDER_NONE || is == ORDER_CLOSED || by_hand || kept,
         [BOOKING_REFUNDED] = is == ORDER_REFUNDED
-            && ((gone && !stays_with_shop(world, row)) || (by_hand && row->place_state != PLACE_OFFERED)),
+            && ((gone && (perhaps || !stays_with_shop(world, row)))
+                || (by_hand && row->place_state != PLACE_OFFERED)),
     };
     if (!good[row->state])
         violation("I9 deposits", "booking %" PRIu64 " is in state %u, its deposit in %u, its place in %u",
@@ -413,12 +416,17 @@ bool presale_rejects(const struct world *world, ticket_number ticket)
     return false;
 }
 
-/* Late money for a deposit is the deposit of a booking, or went back. */
+/* Late money for a deposit is the deposit of a booking, or went back; for a balance it never gets a unit. */
 static void check_late(const struct world *world, const struct booking *rows, uint32_t count)
 {
     for (ticket_number ticket = 1; ticket <= world->model.ticket_count; ticket++) {
+        const uint64_t place =
+            waitlist_place_of(world->model.tickets[world_late_for(world, ticket)].key);
         struct order order;
         bool found = false;
+        for (uint32_t i = 0; i < count; i++)
+            if (place != 0 && rows[i].has_deposit && rows[i].place == place)
+                violation("I9 deposits", "late money for a balance has got ticket %" PRIu64, ticket);
         if (!is_deposit(world, world_late_for(world, ticket))
             || world->store->ops->order_by_ticket(world->store, ticket, &order) != STATUS_OK
             || order.state != ORDER_PAID || world_late_waits(world, ticket))

@@ -123,11 +123,11 @@ struct world {
     /* What the order side was told about its own moves, by ticket: the answers outlive crashes. */
     uint8_t moved[SIM_NUMBERS + 1]; /* enum order_state; ORDER_NONE: nothing yet */
 
-    bool by_hand[SIM_NUMBERS + 1];    /* somebody wanted this order refunded */
-    uint64_t told_booking[SIM_USERS]; /* the latest; 0: none */
-    bool dismissed[BOOKINGS_MAX + 1]; /* by id: the shop ended it */
-    uint64_t booking_last;            /* of all that were told */
-    bool pool_known;                  /* no older copy of the database was put back */
+    bool by_hand[SIM_NUMBERS + 1];       /* somebody wanted this order refunded */
+    uint64_t told_booking[SIM_USERS];    /* the latest; 0: none */
+    uint8_t dismissed[BOOKINGS_MAX + 1]; /* by id: the shop ended it */
+    uint64_t booking_last;               /* of all that were told */
+    bool pool_known;                     /* no older copy of the database was put back */
 
     struct sim_draw draws[SIM_SALES];
 
