@@ -317,7 +317,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
     function waitShown(phase) {
         const { place, busy, refusal } = waitlist.state;
         const ordered = order !== null && orderHolds(order);
-        return waitlistModel({ phase, owned: owned(), ordered, place, busy, refusal, line: line() });
+        return waitlistModel({ phase, owned: owned(), ordered, place, busy, refusal, line: line(), terms: item?.offers?.deposit_kept });
     }
 
     function dockModel(phase, now) {

@@ -76,12 +76,14 @@ export function createWaitlist(itemId, session, passGet, changed, line) {
 }
 
 /* What the box and the button say: a pure function of what is known. null: there is no box. */
-export function waitlistModel({ phase, owned, ordered, place, busy, refusal, line = 'waitlist' }) {
+/* `terms`: what becomes of the deposit (never, unpaid, given-up); undefined: there is none. */
+export function waitlistModel({ phase, owned, ordered, place, busy, refusal, line = 'waitlist', terms }) {
     const waiting = place?.state === 'waiting';
     if (!waiting && (phase !== 'soldOut' || owned || ordered))
         return null;
+    const offer = line === 'presale' && terms !== undefined ? `presale.deposit.${terms}` : `${line}.offer`;
     return {
-        words: waiting && line === 'waitlist' ? 'waitlist.position' : place?.state === 'expired' ? 'waitlist.expired' : `${line}.offer`,
+        words: waiting && line === 'waitlist' ? 'waitlist.position' : place?.state === 'expired' && line === 'waitlist' ? 'waitlist.expired' : offer,
         position: place?.position ?? 0,
         button: `${line}.${waiting ? 'leave' : 'join'}`,
         line,

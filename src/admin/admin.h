@@ -42,6 +42,10 @@ void admin_item_create(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_show(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_change(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_remove(struct admin *admin, struct job *job, uint32_t id);
+/* orders.c: before the shop cancels this order: if a booking became it, its deposit goes back whatever
+ * its terms say. False: answered. */
+MUST_CHECK bool admin_booking_free(struct admin *admin, struct job *job, ticket_number ticket);
+
 /* presale.c */
 void admin_item_sold_out(struct admin *admin, struct job *job, uint32_t id);
 void admin_item_presale(struct admin *admin, struct job *job, uint32_t id);

@@ -4,6 +4,7 @@
 #include "admin/admin.h"
 
 #include "base/metrics.h"
+#include "contract/booking.h"
 #include "funnel/keys.h"
 
 #include <string.h>
@@ -57,10 +58,27 @@ void admin_order_paid(struct admin *admin, struct job *job, uint32_t id)
         order_id(admin, job), (unsigned long long)move.amount, move.currency, move.reference);
 }
 
+bool admin_booking_free(struct admin *admin, struct job *job, ticket_number ticket)
+{
+    struct order_store *store = admin->store;
+    struct order order;
+    struct booking booking;
+    enum status status = store->ops->order_by_ticket(store, ticket, &order);
+    if (status == STATUS_OK)
+        status = store->ops->bookings->get(store, order.item, order.user, &booking);
+    if (status == STATUS_NOT_FOUND)
+        return true;
+    if (status == STATUS_OK && booking.ticket == ticket)
+        status = store->ops->bookings->dismiss(store, &booking);
+    return job_ok(job, status);
+}
+
 void admin_order_cancel(struct admin *admin, struct job *job, uint32_t id)
 {
     const struct order_move move = move_of(admin, job, ORDER_EVENT_CANCEL);
     (void)id;
+    if (!admin_booking_free(admin, job, job->ticket))
+        return;
     if (order_moved(admin, job, &move))
         admin_audit_write(admin, job, "order.cancel", "order %016llx", order_id(admin, job));
     else if (job->status == 202)

@@ -29,6 +29,7 @@ void admin_sold_out_members(const struct item *item, struct text *out)
     json_u64(out, "presale_cap", offer->presale_cap);
     json_u64(out, "deposit_item", offer->deposit_item);
     json_u64(out, "balance_ms", offer->balance_ms);
+    json_text(out, "deposit_kept", deposit_kept_name(offer->deposit_kept));
 }
 
 /* False: there is no such item, or it is this one. */
@@ -90,6 +91,8 @@ static const char *offer_wrong(struct admin *admin, item_id self, const struct s
         return "deposit_item must be another item, of a sale that is not published: else it could "
                "be bought "
                "without a booking.";
+    if (offer->deposit_kept != DEPOSIT_KEPT_NEVER && offer->deposit_item == 0)
+        return "deposit_kept needs a deposit_item.";
     if (offer->balance_ms != 0 && offer->balance_ms < BALANCE_MIN_MS)
         return "balance_ms must be 0 or at least 1000.";
     return NULL;
@@ -99,7 +102,7 @@ static const char *offer_wrong(struct admin *admin, item_id self, const struct s
 static bool offer_read(
     struct admin *admin, struct job *job, const struct item *item, struct sold_out_offer *offer)
 {
-    char error[FIELD_ERROR], kind[16] = "";
+    char error[FIELD_ERROR], kind[16] = "", kept[16] = "never";
     json_t *substitutes = NULL;
     const struct field fields[] = {
         { "when_sold_out", FIELD_TEXT, kind, 1, sizeof kind - 1, true, NULL },
@@ -108,6 +111,7 @@ static bool offer_read(
         { "presale_cap", FIELD_U32, &offer->presale_cap, 0, UNITS_MAX, false, NULL },
         { "deposit_item", FIELD_U32, &offer->deposit_item, 0, ITEMS_LIMIT - 1, false, NULL },
         { "balance_ms", FIELD_U32, &offer->balance_ms, 0, BALANCE_MAX_MS, false, NULL },
+        { "deposit_kept", FIELD_TEXT, kept, 1, sizeof kept - 1, false, NULL },
     };
     json_t *object = job_body_object(job);
     if (object == NULL)
@@ -120,6 +124,11 @@ static bool offer_read(
             break;
     if (wrong == NULL && offer->kind == SOLD_OUT_OFFERS)
         wrong = "when_sold_out must be one of: end, waitlist, substitutes, presale.";
+    for (offer->deposit_kept = 0; offer->deposit_kept < DEPOSIT_KEPT_TERMS; offer->deposit_kept++)
+        if (strcmp(kept, deposit_kept_name(offer->deposit_kept)) == 0)
+            break;
+    if (wrong == NULL && offer->deposit_kept == DEPOSIT_KEPT_TERMS)
+        wrong = "deposit_kept must be one of: never, unpaid, given-up.";
     if (wrong == NULL)
         wrong = offer_wrong(admin, item->id, offer);
     return job_body_end(job, object, wrong);
@@ -142,8 +151,9 @@ void admin_item_sold_out(struct admin *admin, struct job *job, uint32_t id)
     json_object_end(&body);
     job_reply_json(job, 200, &body);
     admin_audit_write(admin, job, "item.sold_out",
-        "item %u %s substitutes [%s] presale %u cap %u deposit %u", id, kind_names[offer.kind],
-        offer.substitutes, offer.presale_item, offer.presale_cap, offer.deposit_item);
+        "item %u %s substitutes [%s] presale %u cap %u deposit %u kept %s", id,
+        kind_names[offer.kind], offer.substitutes, offer.presale_item, offer.presale_cap,
+        offer.deposit_item, deposit_kept_name(offer.deposit_kept));
 }
 
 void admin_item_presale(struct admin *admin, struct job *job, uint32_t id)
@@ -162,7 +172,8 @@ void admin_item_presale(struct admin *admin, struct job *job, uint32_t id)
     for (uint32_t i = 0; i < count; i++) {
         struct text *row = page_object(&page, rows[i].id);
         json_hex(row, "user", rows[i].user);
-        json_text(row, "state", names[rows[i].state]);
+        json_text(row, "state",
+            booking_deposit_is_kept(&rows[i]) ? "deposit-kept" : names[rows[i].state]);
         json_u64(row, "quantity", rows[i].quantity);
         json_u64(row, "booked_ms", rows[i].booked_ms);
         json_bool(row, "deposit_paid", rows[i].deposit_state == ORDER_PAID);
@@ -186,16 +197,18 @@ static void csv_text(struct text *out, const char *name)
 static void purchases_csv(struct job *job, const struct purchase_line *lines, uint32_t count)
 {
     struct text body = job_body(job);
-    text_literal(
-        &body, "item,product,name,bookings,units,deposits,deposits_amount,currency,deposits_due,bought\r\n");
+    text_literal(&body,
+        "item,product,name,bookings,units,deposits,deposits_amount,currency,deposits_due,"
+        "bought,kept,kept_amount\r\n");
     for (uint32_t i = 0; i < count; i++) {
         const struct purchase_line *line = &lines[i];
         text_format(&body, "%u,%u,", line->item, line->product);
         csv_text(&body, line->name);
-        text_format(&body, ",%llu,%llu,%llu,%llu,%s,%llu,%llu\r\n",
+        text_format(&body, ",%llu,%llu,%llu,%llu,%s,%llu,%llu,%llu,%llu\r\n",
             (unsigned long long)line->bookings, (unsigned long long)line->units,
             (unsigned long long)line->deposits, (unsigned long long)line->deposits_amount,
-            line->currency, (unsigned long long)line->due, (unsigned long long)line->bought);
+            line->currency, (unsigned long long)line->due, (unsigned long long)line->bought,
+            (unsigned long long)line->kept, (unsigned long long)line->kept_amount);
     }
     char *copy = malloc(body.size + 1);
     invariant(copy != NULL && !body.overflow);
@@ -236,6 +249,8 @@ void admin_purchases(struct admin *admin, struct job *job, uint32_t id)
         json_text(row, "currency", lines[i].currency);
         json_u64(row, "deposits_due", lines[i].due);
         json_u64(row, "bought", lines[i].bought);
+        json_u64(row, "kept", lines[i].kept);
+        json_u64(row, "kept_amount", lines[i].kept_amount);
         json_object_end(row);
     }
     page_end(job, &page, page_next(&page, PURCHASE_ROWS));

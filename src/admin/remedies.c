@@ -292,6 +292,8 @@ static bool apply_move(struct admin *admin, struct job *job, struct apply *apply
         .refund_to = apply->to[0] == 'w' ? REFUND_TO_WRITE_OFF
             : apply->to[1] == 'a'        ? REFUND_TO_SAFETY
                                          : REFUND_TO_STOCK };
+    if (event == ORDER_EVENT_CANCEL && !admin_booking_free(admin, job, order->ticket))
+        return false;
     return worker_order_move(admin->worker, job, &move, order, &done);
 }
 

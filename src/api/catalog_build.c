@@ -4,6 +4,7 @@
 #include "api/catalog_blocks.h"
 #include "api/texts.h"
 #include "base/clock.h"
+#include "contract/booking.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,8 @@ static void offers_write(const struct item *row, struct text *out)
     text_format(out, ",\"offers\":{\"kind\":\"presale\",\"item\":%u,\"presale\":\"/v1/items/%u/presale\"",
         presale, presale);
     if (offer->deposit_item != 0)
-        text_format(out, ",\"deposit_item\":%u", offer->deposit_item);
+        text_format(out, ",\"deposit_item\":%u,\"deposit_kept\":\"%s\"", offer->deposit_item,
+            deposit_kept_name(offer->deposit_kept));
     text_literal(out, "}");
 }
 

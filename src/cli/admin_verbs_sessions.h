@@ -56,7 +56,9 @@
             { "--deposit-item", "deposit_item", OPTION_NUMBER, false, \
                 "the item whose purchase is the deposit" }, \
             { "--balance-window", "balance_ms", OPTION_NUMBER, false, \
-                "milliseconds to pay what a booking becomes" } } }, \
+                "milliseconds to pay what a booking becomes" }, \
+            { "--deposit-kept", "deposit_kept", OPTION_TEXT, false, \
+                "when the shop keeps the deposit: never, unpaid or given-up" } } }, \
         { .name = "presale list", \
             .pages = true, \
             .method = "GET", \
@@ -72,7 +74,7 @@
     { \
         .name = "presale purchases", .pages = true, .method = "GET", .path = "/admin/v1/purchases", \
         .columns = "item product name bookings units deposits" \
-                   " deposits_amount currency deposits_due bought", \
+                   " deposits_amount currency deposits_due bought kept kept_amount", \
         .help = "list what procurement is to buy" \
     }
 

@@ -179,6 +179,14 @@ enum when_sold_out {
     SOLD_OUT_PRESALE,
     SOLD_OUT_OFFERS
 };
+/* Whether the deposit of a booking that came to nothing stays with the shop. Numbers in the database.
+ * What the shop ends itself, and what it could not deliver, always goes back. */
+enum deposit_kept {
+    DEPOSIT_KEPT_NEVER,  /* it always goes back */
+    DEPOSIT_KEPT_UNPAID, /* if units were offered and the user did not pay, or cancelled the order */
+    DEPOSIT_KEPT_GIVEN_UP, /* then, and if the user gives the booking up before */
+    DEPOSIT_KEPT_TERMS
+};
 struct sold_out_offer {
     uint8_t kind;                                /* enum when_sold_out */
     char substitutes[SUBSTITUTES_BYTES_MAX + 1]; /* numbers of items: "12,13" */
@@ -187,6 +195,7 @@ struct sold_out_offer {
     uint32_t presale_cap; /* at most so many; 0: any number */
     item_id deposit_item; /* its purchase is the deposit; 0: none */
     uint32_t balance_ms;  /* time to pay an order that a booking becomes; 0: waitlist.window_ms */
+    uint8_t deposit_kept; /* enum deposit_kept: of bookings from now on */
 };
 struct item {
     item_id id;

@@ -213,14 +213,14 @@ static void late_becomes(struct payment *payment, enum payment_use use, ticket_n
 }
 
 enum relink_verdict payment_relink_decide(const struct order *first, const struct order *order,
-    bool payer_known, enum payer_limit limit, struct payment *payment)
+    bool payer_known, bool apart, enum payer_limit limit, struct payment *payment)
 {
     if (payment->use != USE_LATE)
         return payment->use == USE_RELINKED && payment->paid_ticket == order->ticket ? RELINK_REPEATED
                                                                                      : RELINK_OVER;
     const bool takes = order->state == ORDER_PENDING || (order->state == ORDER_PAID && !payer_known);
-    if (takes && limit != PAYER_OVER && order->user == first->user && order->item == first->item
-        && order->amount == payment->captured) {
+    if (takes && !apart && limit != PAYER_OVER && order->user == first->user
+        && order->item == first->item && order->amount == payment->captured) {
         late_becomes(payment, USE_RELINKED, order->ticket);
         return RELINK_PAYS;
     }

@@ -70,9 +70,10 @@ enum relink_verdict {
     RELINK_REPEATED, /* it has paid this order already */
     RELINK_OVER,     /* something else became of it already */
 };
-/* `first`: the order that the payment was for; `payer_known`: some payment has paid `order`. */
+/* `first`: the order that the payment was for; `payer_known`: some payment has paid `order`; `apart`:
+ * `first` is the deposit of a booking that can't go on with `order` (policy/booking_rules.h). */
 enum relink_verdict payment_relink_decide(const struct order *first, const struct order *order,
-    bool payer_known, enum payer_limit limit, struct payment *payment);
+    bool payer_known, bool apart, enum payer_limit limit, struct payment *payment);
 /* Late money gets no unit. True: *payment is changed, and a refund intent is to be written. */
 bool payment_give_back_decide(struct payment *payment);
 

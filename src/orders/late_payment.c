@@ -2,6 +2,7 @@
 #include "orders/late_payment.h"
 
 #include "base/log.h"
+#include "contract/booking.h"
 
 static const struct payment_store_ops *ops_of(const struct cashier *cashier)
 {
@@ -47,8 +48,13 @@ enum status late_payment_turn(struct cashier *cashier, const struct payment *pay
     struct order order;
     struct order_store *store = cashier->config.store;
     enum status status = store->ops->order_by_ticket(store, payment->ticket, &order);
+    bool balance = false;
+    if (status == STATUS_OK && store->ops->bookings != NULL)
+        status = store->ops->bookings->is_balance(store, payment->ticket, &balance);
     if (status != STATUS_OK)
         return status;
+    if (balance) /* its deposit went back or is kept: a unit for the balance alone would be too cheap */
+        return give_back(cashier, payment, now_ms);
     status = cashier->config.unit(cashier->config.context, payment, &order, &outcome);
     const bool answered = status == STATUS_OK && outcome.answer != ANSWER_UNAVAILABLE
         && outcome.answer != ANSWER_TOO_POPULAR && outcome.answer != ANSWER_IN_PROGRESS;

@@ -200,7 +200,7 @@ static bool flight_submit(struct stock_pump *pump, struct flight *flight, uint64
         .tag = STOCK_PUMP_TAG | flight->event.id,
         .command = { .time_ms = now_ms, .type = COMMAND_SETTLE, .settle = flight->event.settle },
     };
-    if (flight->event.settle.waiter_count > 0)
+    if (flight->event.settle.waiter_count > 0 && flight->event.settle.waiter_window_ms == 0)
         request->command.settle.waiter_window_ms = pump->config.offer_window_ms;
     port->ops->commit(port);
     flight->state = FLIGHT_ASKED;

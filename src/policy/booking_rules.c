@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/booking_rules.h"
 
+/* By the terms of the booking. An offer that the shop rejected is not the user's doing. */
+static bool deposit_stays(const struct booking *booking)
+{
+    if (booking->ticket == 0)
+        return booking->deposit_kept == DEPOSIT_KEPT_GIVEN_UP;
+    return booking->deposit_kept != DEPOSIT_KEPT_NEVER && booking->offer_reason != REASON_REJECTED;
+}
+
 /* Of a booking that did not come to anything. */
 static enum booking_step deposit_back(const struct booking *booking)
 {
     if (!booking->has_deposit || booking->deposit_state == ORDER_CLOSED)
         return BOOKING_CLOSE_ENDED;
-    return booking->deposit_state == ORDER_REFUNDED ? BOOKING_CLOSE_REFUNDED : BOOKING_REFUND;
+    if (booking->deposit_state == ORDER_REFUNDED)
+        return BOOKING_CLOSE_REFUNDED;
+    return deposit_stays(booking) ? BOOKING_CLOSE_ENDED : BOOKING_REFUND;
 }
 
 static enum booking_step due_step(const struct booking *booking, uint64_t now_ms)
@@ -30,7 +40,9 @@ enum booking_step booking_step(const struct booking *booking, uint64_t now_ms)
         return BOOKING_CLOSE_BOUGHT;
     if (booking->place_state == PLACE_LEFT || booking->place_state == PLACE_EXPIRED)
         return deposit_back(booking);
-    return BOOKING_WAIT;
+    if (booking->deposit_state != ORDER_REFUNDED)
+        return BOOKING_WAIT;
+    return booking->place_state == PLACE_OFFERED ? BOOKING_CANCEL_ORDER : BOOKING_DISMISS;
 }
 
 struct command booking_deposit_command(
@@ -68,4 +80,15 @@ enum book_answer book_decide(enum booking_state latest, uint64_t booked, uint32_
     if (latest == BOOKING_DUE || latest == BOOKING_PLACED)
         return BOOK_THERE;
     return cap == 0 || booked < cap ? BOOK_DONE : BOOK_FULL;
+}
+
+bool booking_late_joins(const struct booking_late *late)
+{
+    const struct booking *booking = &late->booking;
+    if (booking->deposit_state != ORDER_CLOSED)
+        return false;
+    if (booking->state == BOOKING_DUE)
+        return true;
+    return booking->state == BOOKING_ENDED && late->takes_bookings
+        && book_decide(late->latest, late->booked, late->cap) == BOOK_DONE;
 }

@@ -10,8 +10,10 @@ enum booking_step {
     BOOKING_WAIT,          /* nothing */
     BOOKING_PUT_IN_LINE,   /* its deposit is paid */
     BOOKING_REFUND,        /* its deposit goes back */
+    BOOKING_DISMISS,       /* a person has refunded its deposit: it leaves the line */
+    BOOKING_CANCEL_ORDER,  /* the same, and an order was offered */
     BOOKING_CLOSE_BOUGHT,  /* its order is paid: the deposit stays, it is part of the price */
-    BOOKING_CLOSE_ENDED,   /* nothing is to be paid back */
+    BOOKING_CLOSE_ENDED,   /* nothing is to be paid back, or the shop keeps the deposit */
     BOOKING_CLOSE_REFUNDED /* the deposit went back */
 };
 enum { BOOKING_LOST_MS = 3600 * 1000 }; /* so old, a deposit without an order was never won */
@@ -30,5 +32,18 @@ enum deposit_answer {
 };
 enum deposit_answer booking_deposit_answer(enum answer answer);
 enum book_answer book_decide(enum booking_state latest, uint64_t booked, uint32_t cap);
+
+/* Late money (contract/payment_rules.h) for the deposit of a booking has got another order of the same
+ * item. */
+struct booking_late {
+    struct booking booking;    /* id 0: the money is for no deposit */
+    bool takes_bookings;       /* the item does, today */
+    enum booking_state latest; /* of the user's latest booking of the item, if it is another one */
+    uint64_t booked;           /* of the item, and */
+    uint32_t cap;
+};
+/* Whether that order is the booking's deposit from now on. Else the money goes back by itself, and the
+ * order is closed. */
+bool booking_late_joins(const struct booking_late *late);
 
 #endif

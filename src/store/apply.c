@@ -261,13 +261,18 @@ static enum status apply_reserve(struct store_batch *batch, const struct queue_r
         .created_ms = record->command.time_ms,
         .pay_by_ms = record->outcome.pay_by_ms,
     };
-    const enum status status = store_order_write(batch, &ticket, reject);
-    if (status != STATUS_OK || (reserve->flags & RESERVE_OFFER) == 0)
-        return status;
-    const enum status offered = store_waitlist_offer(batch, reserve->key, reserve->user, ticket.ticket);
-    return offered != STATUS_OK
-        ? offered
-        : store_booking_deposit(batch, reserve->key, reserve->user, ticket.ticket);
+    const bool offer = (reserve->flags & RESERVE_OFFER) != 0;
+    bool over = false;
+    enum status status = offer ? store_booking_is_over(batch->store, reserve->key, &over) : STATUS_OK;
+    if (status == STATUS_OK && over) /* written by itself, after what was gathered */
+        status = store_gather_flush(batch);
+    if (status == STATUS_OK)
+        status = store_order_write(batch, &ticket, reject || over);
+    if (status == STATUS_OK && offer && !over)
+        status = store_waitlist_offer(batch, reserve->key, reserve->user, ticket.ticket);
+    return status == STATUS_OK && offer
+        ? store_booking_deposit(batch, reserve->key, reserve->user, ticket.ticket)
+        : status;
 }
 
 static enum status apply_control(struct store_batch *batch, const struct queue_record *record)

@@ -121,6 +121,9 @@ static enum status archive_look(struct order_store *handle, sale_id sale, struct
         { "SELECT 1 FROM bookings JOIN items ON items.id = bookings.item WHERE items.sale = ?1 AND"
           " bookings.state < 3 LIMIT 1",
             "bookings wait for units" },
+        { "SELECT 1 FROM bookings JOIN orders ON orders.ticket = bookings.deposit JOIN items ON"
+          " items.id = orders.item WHERE bookings.state < 3 AND items.sale = ?1 LIMIT 1",
+            "deposits of bookings that wait for units" },
         { "SELECT 1 FROM stock_events JOIN orders ON orders.ticket = stock_events.ticket JOIN "
           "items ON"
           " items.id = orders.item WHERE items.sale = ?1 AND stock_events.confirmed_lsn IS NULL "

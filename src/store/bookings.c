@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bookings of a presale (contract/booking.h). What became of the deposit and of the place is read from their
  * rows. items.booked counts those that are not over, for the cap. */
-#include "contract/booking.h"
-
 #include "contract/waitlist_rules.h"
-#include "policy/booking_rules.h"
-
-#include "store/parts.h"
+#include "store/deposits.h"
 
 const char store_booking_tables[] =
     "CREATE TABLE bookings("
@@ -15,10 +11,15 @@ const char store_booking_tables[] =
     "  quantity INTEGER NOT NULL CHECK(quantity > 0), booked_ms INTEGER NOT NULL,"
     "  state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 5),"
     "  has_deposit INTEGER NOT NULL CHECK(has_deposit IN (0, 1)),"
-    "  deposit INTEGER NOT NULL, place INTEGER NOT NULL"
+    "  deposit INTEGER NOT NULL, place INTEGER NOT NULL,"
+    "  deposit_kept INTEGER NOT NULL DEFAULT 0 CHECK(deposit_kept BETWEEN 0 AND 2),"
+    "  closed_deposit INTEGER NOT NULL DEFAULT 0" /* its money came late and paid `deposit` */
     ") STRICT;"
     "CREATE INDEX bookings_of_user ON bookings(item, user_id, id);"
-    "CREATE INDEX bookings_open ON bookings(id){state, id} WHERE state < 3;";
+    "CREATE INDEX bookings_open ON bookings(id){state, id} WHERE state < 3;"
+    "CREATE INDEX bookings_of_deposit ON bookings(deposit);"
+    "CREATE INDEX bookings_of_closed ON bookings(closed_deposit){closed_deposit}"
+    " WHERE closed_deposit <> 0;";
 
 static_assert(BOOKING_DUE == 1 && BOOKING_PLACED == 2 && BOOKING_REFUNDED == 5,
     "numbers in the database never change their meaning");
@@ -27,7 +28,8 @@ static_assert(BOOKING_DUE == 1 && BOOKING_PLACED == 2 && BOOKING_REFUNDED == 5,
     "SELECT bookings.id, bookings.item, bookings.user_id, bookings.quantity, bookings.booked_ms," \
     " bookings.state, bookings.has_deposit, bookings.deposit, bookings.place, paid.state, " \
     "paid.reason," \
-    " waitlist.state, waitlist.ticket, offered.state, offered.reason FROM bookings" \
+    " waitlist.state, waitlist.ticket, offered.reason, bookings.deposit_kept," \
+    " bookings.closed_deposit, offered.state FROM bookings" \
     " LEFT JOIN orders AS paid ON paid.ticket = bookings.deposit AND bookings.deposit <> 0" \
     " LEFT JOIN waitlist ON waitlist.id = bookings.place AND bookings.place <> 0" \
     " LEFT JOIN orders AS offered ON offered.ticket = waitlist.ticket AND waitlist.ticket <> 0"
@@ -36,7 +38,7 @@ static enum status states_take(struct sql_row *row, void *out)
 {
     struct booking *booking = out;
     booking->place_state =
-        (uint8_t)waitlist_place_state(booking->place_state, column_u32(row, 13), column_u32(row, 14));
+        (uint8_t)waitlist_place_state(booking->place_state, column_u32(row, 16), column_u32(row, 13));
     return STATUS_OK;
 }
 
@@ -44,7 +46,8 @@ static const struct sql_columns booking_columns = COLUMNS_ALSO(booking, states_t
     FIELD(booking, id), FIELD(booking, item), FIELD(booking, user), FIELD(booking, quantity),
     FIELD(booking, booked_ms), FIELD(booking, state), FIELD(booking, has_deposit),
     FIELD(booking, deposit), FIELD(booking, place), FIELD(booking, deposit_state),
-    FIELD(booking, deposit_reason), FIELD(booking, place_state), FIELD(booking, ticket));
+    FIELD(booking, deposit_reason), FIELD(booking, place_state), FIELD(booking, ticket),
+    FIELD(booking, offer_reason), FIELD(booking, deposit_kept), FIELD(booking, closed_deposit));
 
 static enum status booking_get(
     struct order_store *handle, item_id item, user_id user, struct booking *booking)
@@ -55,7 +58,7 @@ static enum status booking_get(
         VALUES(U64(item), U64(user)), &booking_columns, booking);
 }
 
-static enum status counter_add(struct store *store, item_id item, int64_t add)
+enum status store_booking_count(struct store *store, item_id item, int64_t add)
 {
     return sql_do_one(store, "UPDATE items SET booked = booked + ?2 WHERE id = ?1",
         VALUES(U64(item), U64(add)), STATUS_NOT_FOUND);
@@ -94,12 +97,13 @@ static enum status book_put(struct store *store, struct booking *booking)
     if (status == STATUS_OK)
         status = sql_insert(store,
             "INSERT INTO bookings(item, user_id, quantity, booked_ms, state, has_deposit, deposit, "
-            "place)"
-            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, 0, ?7) RETURNING id",
-            VALUES(U64(booking->item), U64(booking->user), U64(booking->quantity), U64(booking->booked_ms),
-                U64(booking->state), U64(booking->has_deposit), U64(booking->place)),
+            "place, deposit_kept)"
+            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8) RETURNING id",
+            VALUES(U64(booking->item), U64(booking->user), U64(booking->quantity),
+                U64(booking->booked_ms), U64(booking->state), U64(booking->has_deposit),
+                U64(booking->place), U64(booking->deposit_kept)),
             &booking->id);
-    return status == STATUS_OK ? counter_add(store, booking->item, 1) : status;
+    return status == STATUS_OK ? store_booking_count(store, booking->item, 1) : status;
 }
 
 static enum status book_make(struct store *store, void *context)
@@ -175,16 +179,20 @@ static enum status booking_place(struct order_store *handle, const struct bookin
 }
 
 /* What was bought still counts toward the cap. */
+enum status store_booking_end(struct store *store, const struct booking *booking, enum booking_state to)
+{
+    const enum status status = sql_do_one(store,
+        "UPDATE bookings SET state = ?2 WHERE id = ?1 AND state < 3 AND deposit = ?3",
+        VALUES(U64(booking->id), U64(to), U64(booking->deposit)), STATUS_CONFLICT);
+    return status == STATUS_OK && to != BOOKING_BOUGHT ? store_booking_count(store, booking->item, -1)
+                                                       : status;
+}
+
 static enum status finish_make(struct store *store, void *context)
 {
     const struct booking_turn *turn = context;
-    enum status status = store_item_lock(store, turn->booking->item);
-    if (status == STATUS_OK)
-        status = sql_do_one(store, "UPDATE bookings SET state = ?2 WHERE id = ?1 AND state < 3",
-            VALUES(U64(turn->booking->id), U64(turn->to)), STATUS_CONFLICT);
-    return status == STATUS_OK && turn->to != BOOKING_BOUGHT
-        ? counter_add(store, turn->booking->item, -1)
-        : status;
+    const enum status status = store_item_lock(store, turn->booking->item);
+    return status == STATUS_OK ? store_booking_end(store, turn->booking, turn->to) : status;
 }
 
 static enum status booking_finish(
@@ -197,7 +205,8 @@ static enum status booking_finish(
 static const struct sql_columns purchase_columns = COLUMNS(purchase_line, FIELD(purchase_line, item),
     FIELD(purchase_line, product), FIELD(purchase_line, name), FIELD(purchase_line, currency),
     FIELD(purchase_line, bookings), FIELD(purchase_line, units), FIELD(purchase_line, deposits),
-    FIELD(purchase_line, deposits_amount), FIELD(purchase_line, due), FIELD(purchase_line, bought));
+    FIELD(purchase_line, deposits_amount), FIELD(purchase_line, due), FIELD(purchase_line, bought),
+    FIELD(purchase_line, kept), FIELD(purchase_line, kept_amount));
 
 static enum status booking_purchases(struct order_store *handle, item_id after,
     struct purchase_line *lines, uint32_t max, uint32_t *count)
@@ -209,7 +218,9 @@ static enum status booking_purchases(struct order_store *handle, item_id after,
         " sum(CASE WHEN orders.state = 2 THEN 1 ELSE 0 END),"
         " sum(CASE WHEN orders.state = 2 THEN orders.amount ELSE 0 END),"
         " sum(CASE WHEN bookings.state = 1 THEN 1 ELSE 0 END),"
-        " sum(CASE WHEN bookings.state = 3 THEN bookings.quantity ELSE 0 END)"
+        " sum(CASE WHEN bookings.state = 3 THEN bookings.quantity ELSE 0 END),"
+        " sum(CASE WHEN bookings.state = 4 AND orders.state = 2 THEN 1 ELSE 0 END),"
+        " sum(CASE WHEN bookings.state = 4 AND orders.state = 2 THEN orders.amount ELSE 0 END)"
         " FROM bookings JOIN items ON items.id = bookings.item JOIN products ON products.id = "
         "items.product"
         " LEFT JOIN orders ON orders.ticket = bookings.deposit AND bookings.deposit <> 0"
@@ -225,8 +236,17 @@ const struct booking_store_ops store_booking_ops = {
     .list = booking_list,
     .place = booking_place,
     .finish = booking_finish,
+    .refund = store_booking_refund,
+    .dismiss = store_booking_dismiss,
+    .is_balance = store_booking_is_balance,
     .purchases = booking_purchases,
 };
+
+enum status store_booking_read(struct store *store, uint64_t id, struct booking *booking)
+{
+    return sql_one(store, BOOKING_SELECT " WHERE bookings.id = ?1", VALUES(U64(id)),
+        &booking_columns, booking);
+}
 
 /* The log says that the deposit of a booking was won. */
 enum status store_booking_deposit(

@@ -234,10 +234,10 @@ enum status store_sale_get(struct order_store *handle, sale_id id, struct sale *
     return row_get(handle, id, sales_list, &sale_columns, sale, &sale->id);
 }
 
-static const struct sql_columns offer_columns =
-    COLUMNS(sold_out_offer, FIELD(sold_out_offer, kind), FIELD(sold_out_offer, substitutes),
-        FIELD(sold_out_offer, presale_item), FIELD(sold_out_offer, presale_cap),
-        FIELD(sold_out_offer, deposit_item), FIELD(sold_out_offer, balance_ms));
+static const struct sql_columns offer_columns = COLUMNS(sold_out_offer, FIELD(sold_out_offer, kind),
+    FIELD(sold_out_offer, substitutes), FIELD(sold_out_offer, presale_item),
+    FIELD(sold_out_offer, presale_cap), FIELD(sold_out_offer, deposit_item),
+    FIELD(sold_out_offer, balance_ms), FIELD(sold_out_offer, deposit_kept));
 static const struct sql_columns limits_columns =
     COLUMNS(item_limits, FIELD(item_limits, period_limit), FIELD(item_limits, payer_limit),
         FIELD(item_limits, period_days), FIELD(item_limits, period_group));

@@ -39,9 +39,10 @@ enum status store_item_offer(struct order_store *handle, item_id id, const struc
     return sql_do_one(store_of(handle),
         "UPDATE items SET when_sold_out = ?2, substitutes = ?3, presale_item = ?4, presale_cap = "
         "?5,"
-        " deposit_item = ?6, balance_ms = ?7 WHERE id = ?1",
+        " deposit_item = ?6, balance_ms = ?7, deposit_kept = ?8 WHERE id = ?1",
         VALUES(U64(id), U64(offer->kind), TEXT(offer->substitutes), U64(offer->presale_item),
-            U64(offer->presale_cap), U64(offer->deposit_item), U64(offer->balance_ms)),
+            U64(offer->presale_cap), U64(offer->deposit_item), U64(offer->balance_ms),
+            U64(offer->deposit_kept)),
         STATUS_NOT_FOUND);
 }
 

@@ -61,13 +61,20 @@ static enum status details_erase(
     return status;
 }
 
-/* Orders of a user are found by lists of buyers; of a sale that is on, by looking (docs/store.md). */
+/* Or a booking that will become one. Orders of a user are found by lists of buyers; of a sale that is
+ * on, by looking (docs/store.md). */
 static enum status user_has_orders(struct store *store, uint64_t user, bool *has)
 {
     const enum status status = sql_found(
         store, "SELECT 1 FROM buyer_items WHERE user_id = ?1 LIMIT 1", VALUES(U64(user)), has);
     if (status != STATUS_OK || *has)
         return status;
+    const enum status booked = sql_found(store,
+        "SELECT 1 FROM items JOIN bookings ON bookings.item = items.id AND bookings.user_id = ?1"
+        " WHERE items.booked > 0 AND bookings.state < 3 LIMIT 1",
+        VALUES(U64(user)), has);
+    if (booked != STATUS_OK || *has)
+        return booked;
     return sql_found(store,
         "SELECT 1 FROM items JOIN orders ON orders.item = items.id AND orders.user_id = ?1"
         " WHERE items.buyers_listed = 0 LIMIT 1",

@@ -4,6 +4,7 @@
  * contract/payment_rules.h; here it is read and written. */
 #include "contract/order_state.h"
 #include "contract/payment_rules.h"
+#include "store/deposits.h"
 #include "store/limit_uses.h"
 
 /* Its payer's units count from now on. */
@@ -21,13 +22,18 @@ static enum status order_pay(
                                    order->ticket, order->quantity, now_ms);
 }
 
-/* The order of a payer who has bought enough: its units go back, other payments of it are closed. */
-static enum status order_reject(struct store_batch *batch, struct order *order, uint64_t now_ms)
+/* Its units go back, and payments of it are closed. */
+static enum status order_close(struct store_batch *batch, struct order *order, uint64_t now_ms)
 {
     const struct order_move move = { .ticket = order->ticket, .event = ORDER_EVENT_REJECT, .now_ms = now_ms };
-    enum status status = store_move_make(batch, &move, order, ORDER_CLOSED);
-    if (status == STATUS_OK)
-        status = store_payments_close(batch->store, order->ticket, now_ms);
+    const enum status status = store_move_make(batch, &move, order, ORDER_CLOSED);
+    return status == STATUS_OK ? store_payments_close(batch->store, order->ticket, now_ms) : status;
+}
+
+/* The order of a payer who has bought enough. */
+static enum status order_reject(struct store_batch *batch, struct order *order, uint64_t now_ms)
+{
+    enum status status = order_close(batch, order, now_ms);
     if (status == STATUS_OK)
         status = store_limit_mark(batch->store, order->ticket, LIMIT_PAYER);
     order->limited = LIMIT_PAYER;
@@ -148,21 +154,60 @@ static enum status relink_look(struct store *store, const struct payment *paymen
     return status == STATUS_OK ? store_payer_known(store, order->ticket, payer_known) : status;
 }
 
-static enum status relink_execute(struct store_batch *batch, enum relink_verdict verdict, bool over,
-    const struct payment *payment, struct order *order, uint64_t now_ms)
+/* What else speaks against it: the payer, and a booking that can't go on with this deposit. */
+struct relink_facts {
+    enum payer_limit limit;
+    struct booking_late late;
+    bool joins; /* the order is the booking's deposit from now on */
+};
+
+/* An order of a deposit item that belongs to no booking: it is closed, or refunded if somebody has paid
+ * it by other money meanwhile. */
+static enum status stray_end(struct store_batch *batch, struct order *order, uint64_t now_ms)
 {
+    const struct order_move move = {
+        .ticket = order->ticket, .event = ORDER_EVENT_REFUND, .refund_to = REFUND_TO_STOCK, .now_ms = now_ms
+    };
+    enum move_answer answer;
+    if (order->state == ORDER_PENDING)
+        return order_close(batch, order, now_ms);
+    return order->state == ORDER_PAID ? store_move_one(batch, &move, order, &answer) : STATUS_OK;
+}
+
+static enum status relink_execute(struct store_batch *batch, enum relink_verdict verdict,
+    const struct relink_facts *facts, const struct payment *payment, struct order *order, uint64_t now_ms)
+{
+    const bool over = facts->limit == PAYER_OVER;
+    const bool open = order->state == ORDER_PENDING;
     if (verdict != RELINK_PAYS && verdict != RELINK_GIVES_BACK)
         return STATUS_OK;
     enum status status = store_payment_write(batch->store, payment);
+    if (status == STATUS_OK && facts->joins && (verdict == RELINK_PAYS || order->state == ORDER_PAID))
+        status = store_booking_join(batch->store, &facts->late, order->ticket);
     if (status != STATUS_OK)
         return status;
     if (verdict == RELINK_PAYS)
         return order_pay(batch, payment, order, now_ms);
-    if (over && order->state == ORDER_PENDING)
+    if (open && over)
         status = order_reject(batch, order, now_ms);
+    else if (facts->late.booking.id != 0 && (open || !facts->joins))
+        status = stray_end(batch, order, now_ms);
     return status != STATUS_OK ? status
                                : store_refund_want(batch->store, payment, payment->currency,
                                    over ? REFUND_OF_PAYER : REFUND_OF_LATE, now_ms);
+}
+
+/* Locks before the orders are: items come first. */
+static enum status relink_booking(
+    struct store *store, uint64_t id, ticket_number ticket, struct relink_facts *facts)
+{
+    ticket_number first = 0;
+    enum status status =
+        sql_number(store, "SELECT ticket FROM payments WHERE id = ?1", VALUES(U64(id)), &first);
+    if (status == STATUS_OK)
+        status = store_booking_late(store, first, ticket, &facts->late);
+    facts->joins = booking_late_joins(&facts->late);
+    return status;
 }
 
 static enum status relink_lock(struct store *store, uint64_t id, ticket_number ticket)
@@ -185,9 +230,11 @@ static enum status relink_once(struct order_store *handle, uint64_t id, ticket_n
     struct payment payment = { 0 };
     struct order first;
     bool payer_known = false;
-    enum payer_limit limit = PAYER_FREE;
+    struct relink_facts facts = { .limit = PAYER_FREE };
     enum relink_verdict verdict = RELINK_OVER;
     enum status status = store_change_begin(&change, store);
+    if (status == STATUS_OK)
+        status = relink_booking(store, id, ticket, &facts);
     if (status == STATUS_OK)
         status = relink_lock(store, id, ticket);
     if (status == STATUS_OK)
@@ -197,10 +244,11 @@ static enum status relink_once(struct order_store *handle, uint64_t id, ticket_n
     if (status == STATUS_OK)
         status = relink_look(store, &payment, after, &first, &payer_known);
     if (status == STATUS_OK && payment.use == USE_LATE)
-        status = payer_look(&change.batch, after, payment.payer, now_ms, &limit);
+        status = payer_look(&change.batch, after, payment.payer, now_ms, &facts.limit);
     if (status == STATUS_OK) {
-        verdict = payment_relink_decide(&first, after, payer_known, limit, &payment);
-        status = relink_execute(&change.batch, verdict, limit == PAYER_OVER, &payment, after, now_ms);
+        const bool apart = facts.late.booking.id != 0 && !facts.joins;
+        verdict = payment_relink_decide(&first, after, payer_known, apart, facts.limit, &payment);
+        status = relink_execute(&change.batch, verdict, &facts, &payment, after, now_ms);
     }
     *done = verdict == RELINK_PAYS || verdict == RELINK_REPEATED;
     return store_change_end(&change, status, verdict == RELINK_PAYS || verdict == RELINK_GIVES_BACK);

@@ -138,6 +138,18 @@ static enum status move_money(
     return STATUS_OK;
 }
 
+enum status store_move_one(struct store_batch *batch, const struct order_move *move,
+    struct order *after, enum move_answer *answer)
+{
+    enum order_state to = ORDER_NONE;
+    struct payment payer = { 0 };
+    enum status status = move_look(batch->store, move, after, &payer, &to, answer);
+    if (status != STATUS_OK || *answer != MOVE_DONE)
+        return status;
+    status = store_move_make(batch, move, after, to);
+    return status == STATUS_OK ? move_money(batch->store, move, &payer) : status;
+}
+
 struct locked_orders {
     ticket_number tickets[ORDER_MOVES_MAX];
     uint32_t count;
@@ -170,18 +182,11 @@ static enum status moves_make(struct store *store, const struct order_move *move
     if (status == STATUS_OK)
         status = moves_lock(store, moves, count, &locked);
     for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        enum order_state to = ORDER_NONE;
         enum move_answer answer = MOVE_UNKNOWN;
-        struct payment payer = { 0 };
         if (is_locked(store, &locked, moves[i].ticket))
-            status = move_look(store, &moves[i], &after[i], &payer, &to, &answer);
+            status = store_move_one(&change.batch, &moves[i], &after[i], &answer);
         answers[i] = (uint8_t)answer;
-        if (status != STATUS_OK || answer != MOVE_DONE)
-            continue;
-        changed = true;
-        status = store_move_make(&change.batch, &moves[i], &after[i], to);
-        if (status == STATUS_OK)
-            status = move_money(store, &moves[i], &payer);
+        changed |= answer == MOVE_DONE;
     }
     return store_change_end(&change, status, changed);
 }

@@ -301,8 +301,11 @@ static enum status settle_waiters(struct store_batch *batch, const struct queue_
             .created_ms = record->command.time_ms,
             .pay_by_ms = outcome->pay_by_ms,
         };
+        bool over = false;
         if (ticket.ticket != 0)
-            status = store_order_write(batch, &ticket, reject);
+            status = store_booking_is_over(batch->store, settle->waiters[i].key, &over);
+        if (ticket.ticket != 0 && status == STATUS_OK)
+            status = store_order_write(batch, &ticket, reject || over);
     }
     return status;
 }

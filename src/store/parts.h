@@ -155,6 +155,7 @@ extern const struct sql_columns store_order_columns;
     " version, preheated, " CHANNEL_COLUMNS ", deduct_on_payment, channel_return_ms," \
     " (SELECT currency FROM products WHERE products.id = items.product), pooled," \
     " when_sold_out, substitutes, presale_item, presale_cap, deposit_item, balance_ms," \
+    " deposit_kept," \
     " period_limit, payer_limit, period_days, period_group"
 extern const struct sql_columns store_item_columns;
 
@@ -247,6 +248,9 @@ struct store_change {
 MUST_CHECK enum status store_change_begin(struct store_change *, struct store *);
 MUST_CHECK enum status store_change_end(struct store_change *, enum status status, bool changed);
 /* Order, stock, counters, event, and the order's other payments; `order` is brought up to date. */
+/* What becomes of the move, and all that it changes; the order's rows are locked. */
+MUST_CHECK enum status store_move_one(
+    struct store_batch *, const struct order_move *, struct order *after, enum move_answer *answer);
 MUST_CHECK enum status store_move_make(
     struct store_batch *, const struct order_move *, struct order *, enum order_state to);
 MUST_CHECK enum status store_currency(struct store *, item_id, char currency[4]);
@@ -360,9 +364,12 @@ extern const struct timetable_store_ops store_timetable_ops;
 extern const char store_booking_tables[];
 extern const struct booking_store_ops store_booking_ops;
 MUST_CHECK enum status store_booking_deposit(struct store_batch *, uint64_t key, user_id, ticket_number);
+/* The key is that of an offer for a booking with a deposit which is over: it must not be made. */
+MUST_CHECK enum status store_booking_is_over(struct store *, uint64_t key, bool *over);
 /* A new place at the end of the line; within a transaction. */
 struct waitlist_place;
 MUST_CHECK enum status store_waitlist_put(struct store *, struct waitlist_place *);
+MUST_CHECK enum status store_waitlist_leave(struct store *, item_id, user_id, bool *left);
 extern const char store_waitlist_tables[];
 extern const struct waitlist_store_ops store_waitlist_ops;
 /* Names those of the line who are to be served from the return of this ticket; its order is in. */

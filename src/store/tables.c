@@ -97,6 +97,7 @@ static const char tables_core[] =
     "  channel_return_ms INTEGER NOT NULL DEFAULT 0 CHECK(channel_return_ms >= 0),"
     "  period_limit INTEGER NOT NULL DEFAULT 0, payer_limit INTEGER NOT NULL DEFAULT 0,"
     "  period_days INTEGER NOT NULL DEFAULT 0, period_group INTEGER NOT NULL DEFAULT 0,"
+    "  deposit_kept INTEGER NOT NULL DEFAULT 0 CHECK(deposit_kept BETWEEN 0 AND 2),"
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
@@ -412,8 +413,20 @@ static const char *const step_18[] = {
     archive_wishes_18,
     NULL,
 };
+/* The shop may keep a deposit; late money finds the booking of its order. */
+static const char *const step_19[] = {
+    "ALTER TABLE items ADD COLUMN deposit_kept INTEGER NOT NULL DEFAULT 0"
+    " CHECK(deposit_kept BETWEEN 0 AND 2)",
+    "ALTER TABLE bookings ADD COLUMN deposit_kept INTEGER NOT NULL DEFAULT 0"
+    " CHECK(deposit_kept BETWEEN 0 AND 2)",
+    "ALTER TABLE bookings ADD COLUMN closed_deposit INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX bookings_of_deposit ON bookings(deposit)",
+    "CREATE INDEX bookings_of_closed ON bookings(closed_deposit){closed_deposit}"
+    " WHERE closed_deposit <> 0",
+    NULL,
+};
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
-    step_15, step_16, step_17, step_18, NULL };
+    step_15, step_16, step_17, step_18, step_19, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 

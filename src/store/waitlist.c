@@ -148,6 +148,17 @@ static enum status waitlist_join(
     return status;
 }
 
+enum status store_waitlist_leave(struct store *store, item_id item, user_id user, bool *left)
+{
+    const enum status status = sql_do(store,
+        "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user_id = ?2 AND state = 1",
+        VALUES(U64(item), U64(user)));
+    *left = status == STATUS_OK && sql_matched(store) > 0;
+    return *left ? sql_do(store, "UPDATE waitlist_lines SET waiting = waiting - 1 WHERE item = ?1",
+               VALUES(U64(item)))
+                 : status;
+}
+
 static enum status leave_once(struct store *store, item_id item, user_id user, bool *left)
 {
     *left = false;
@@ -155,14 +166,7 @@ static enum status leave_once(struct store *store, item_id item, user_id user, b
     if (status == STATUS_OK)
         status = store_item_lock(store, item);
     if (status == STATUS_OK)
-        status = sql_do(
-            store, "UPDATE waitlist SET state = 3, passed = 0 WHERE item = ?1 AND user_id = ?2 AND state = 1",
-            VALUES(U64(item), U64(user)));
-    if (status == STATUS_OK)
-        *left = sql_matched(store) > 0;
-    if (status == STATUS_OK && *left)
-        status = sql_do(store, "UPDATE waitlist_lines SET waiting = waiting - 1 WHERE item = ?1",
-            VALUES(U64(item)));
+        status = store_waitlist_leave(store, item, user, left);
     return store_end(store, status);
 }
 
@@ -319,7 +323,15 @@ static enum status settle_named(struct store *store, struct command_settle *sett
         VALUES(U64(settle->ticket), U64(WAITERS_PER_RETURN)), &waiter_columns,
         PAGE(settle->waiters, WAITERS_PER_RETURN, &count));
     settle->waiter_count = (uint8_t)count;
-    return status;
+    if (status != STATUS_OK || count == 0)
+        return status;
+    uint64_t window_ms = 0;
+    const enum status found = sql_number(store,
+        "SELECT items.balance_ms FROM items JOIN waitlist ON waitlist.item = items.id"
+        " WHERE waitlist.id = ?1",
+        VALUES(U64(waitlist_place_of(settle->waiters[0].key))), &window_ms);
+    settle->waiter_window_ms = (uint32_t)window_ms;
+    return found;
 }
 
 enum status store_waitlist_named(struct store *store, struct stock_event *events, uint32_t count)
@@ -363,9 +375,12 @@ enum status store_waitlist_settled(struct store_batch *batch, const struct queue
     for (uint32_t i = 0; i < settle->waiter_count && status == STATUS_OK; i++) {
         const struct waiter *waiter = &settle->waiters[i];
         const struct waiter_verdict verdict = waitlist_waiter_verdict(record, i);
+        bool over = false;
         if (verdict.ticket != 0)
+            status = store_booking_is_over(batch->store, waiter->key, &over);
+        if (status == STATUS_OK && verdict.ticket != 0 && !over)
             status = store_waitlist_offer(batch, waiter->key, waiter->user, verdict.ticket);
-        else if (verdict.place != 0)
+        else if (status == STATUS_OK && verdict.ticket == 0 && verdict.place != 0)
             status = store_batch_do(batch, place_pass, VALUES(U64(verdict.place)));
         batch->line_passed |= verdict.place != 0;
     }

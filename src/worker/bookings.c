@@ -31,6 +31,14 @@ static void booking_placed(void *context, const struct booking *booking)
     returns_look_line(self->config.returns);
 }
 
+static void booking_cancelled(void *context, const struct booking *booking)
+{
+    const struct bookings *self = context;
+    order_news_tell(self->config.news, booking->ticket, booking->user);
+    money_look(self->config.money);
+    returns_look(self->config.returns);
+}
+
 static uint64_t bookings_turn(void *context, uint64_t now_ms)
 {
     struct bookings *self = context;
@@ -45,9 +53,11 @@ void bookings_open(struct arena *arena, const struct bookings_config *config, st
 {
     struct bookings *self = arena_take(arena, 1, sizeof *self);
     self->config = *config;
-    const struct booking_follow_config follow = {
-        .store = config->store, .refunded = booking_refunded, .placed = booking_placed, .context = self
-    };
+    const struct booking_follow_config follow = { .store = config->store,
+        .refunded = booking_refunded,
+        .placed = booking_placed,
+        .cancelled = booking_cancelled,
+        .context = self };
     booking_follow_start(&self->follow, &follow);
     *task = (struct task){ .name = "bookings", .self = self, .turn = bookings_turn, .rests = true };
 }

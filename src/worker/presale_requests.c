@@ -24,7 +24,7 @@ static const char *state_name(const struct booking *booking)
     static_assert(sizeof names / sizeof *names == BOOKING_STATES, "a name for each");
     if (booking->state == BOOKING_PLACED && booking->place_state == PLACE_OFFERED)
         return "offered";
-    return names[booking->state];
+    return booking_deposit_is_kept(booking) ? "deposit-kept" : names[booking->state];
 }
 
 static void order_members(
@@ -49,6 +49,8 @@ static void booking_reply(struct worker *worker, struct job *job, int status, co
     json_u64(&body, "quantity", booking->quantity);
     json_u64(&body, "booked_ms", booking->booked_ms);
     order_members(worker, "deposit", booking->deposit, &body);
+    if (booking->has_deposit)
+        json_text(&body, "deposit_kept", deposit_kept_name(booking->deposit_kept));
     order_members(worker, NULL, booking->ticket, &body);
     json_object_end(&body);
     job_reply_json(job, status, &body);
@@ -142,6 +144,7 @@ void public_presale_book(struct worker *worker, struct job *job, uint32_t id)
             "This item is not sold out: buy it instead of booking it."))
         return;
     booking.has_deposit = item.offer.deposit_item != 0;
+    booking.deposit_kept = item.offer.deposit_kept;
     const enum status status =
         bookings(worker)->book(worker->config.store, &booking, item.offer.presale_cap, &answer);
     if (status != STATUS_OK)

@@ -554,6 +554,7 @@ int store_suite_run(const struct store_maker *chosen)
     int failed = cmocka_run_group_tests_name("order store: the rest", rules, NULL, NULL);
     failed += suite_run_orders() + suite_run_stock() + suite_run_moves() + suite_run_groups();
     failed += suite_run_payments() + suite_run_refunds() + suite_run_waitlist();
-    return failed + suite_run_restore() + suite_run_logs() + suite_run_cluster() + suite_run_members()
-        + suite_run_archive() + suite_run_limits() + suite_run_policy() + suite_run_remedies();
+    return failed + suite_run_restore() + suite_run_logs() + suite_run_cluster()
+        + suite_run_members() + suite_run_archive() + suite_run_limits() + suite_run_policy()
+        + suite_run_remedies() + suite_run_deposits();
 }

@@ -73,6 +73,7 @@ int suite_run_archive(void);
 int suite_run_limits(void);
 int suite_run_policy(void);
 int suite_run_remedies(void);
+int suite_run_deposits(void);
 
 #define SUITE_RULE(name) cmocka_unit_test_setup_teardown(name, suite_setup, suite_teardown)
 

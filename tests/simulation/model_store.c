@@ -76,6 +76,8 @@ static enum status model_stock_events(struct order_store *store, uint64_t after,
         const struct order *order = model_store_order(model, model->events[i].event.settle.ticket);
         struct stock_event *event = &events[(*count)++];
         *event = model->events[i].event;
+        if (order != NULL && event->settle.waiter_count > 0)
+            event->settle.waiter_window_ms = model->items[order->item - 1].item.offer.balance_ms;
         event->settle.let_go = event->settle.step == SETTLE_RETURN && order != NULL
             && order->state == ORDER_CLOSED && order->reason != REASON_REJECTED;
     }

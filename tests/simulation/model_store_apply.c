@@ -305,7 +305,9 @@ static enum status apply_settle(struct model_store *model, const struct queue_re
             .created_ms = record->command.time_ms,
             .pay_by_ms = outcome->pay_by_ms,
         };
-        const enum status status = waiter.ticket == 0 ? STATUS_OK : order_write(model, waiter, reject);
+        const bool over = model_booking_is_over(model, settle->waiters[i].key);
+        const enum status status =
+            waiter.ticket == 0 ? STATUS_OK : order_write(model, waiter, reject || over);
         if (status != STATUS_OK)
             return status;
     }
@@ -325,9 +327,12 @@ static enum status apply_reserve(struct model_store *model, const struct queue_r
         .created_ms = record->command.time_ms,
         .pay_by_ms = record->outcome.pay_by_ms,
     };
-    const enum status status = order_write(model, order, reject);
-    if (status == STATUS_OK && (reserve->flags & RESERVE_OFFER) != 0) {
-        model_waitlist_offer(model, reserve->key, reserve->user, order.ticket);
+    const bool offer = (reserve->flags & RESERVE_OFFER) != 0;
+    const bool over = offer && model_booking_is_over(model, reserve->key);
+    const enum status status = order_write(model, order, reject || over);
+    if (status == STATUS_OK && offer) {
+        if (!over)
+            model_waitlist_offer(model, reserve->key, reserve->user, order.ticket);
         model_booking_deposit(model, reserve->key, reserve->user, order.ticket);
     }
     return status;

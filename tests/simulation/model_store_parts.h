@@ -172,6 +172,9 @@ uint8_t model_place_state(struct order_store *, uint64_t place, ticket_number *t
 
 /* model_store_policy.c */
 extern const struct booking_store_ops model_booking_ops;
+bool model_booking_is_over(const struct model_store *, uint64_t key); /* of an offer */
+/* The booking that this order is the deposit of. *joins: it may go on with another order. */
+struct booking *model_booking_late(struct order_store *, ticket_number first, bool *joins);
 void model_booking_deposit(struct model_store *, uint64_t key, user_id, ticket_number);
 void model_pool_return(struct model_store *, const struct item *, int64_t units);
 enum status model_product_stock(struct order_store *, uint32_t id, int64_t stock);

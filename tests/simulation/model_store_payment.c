@@ -246,13 +246,31 @@ static enum status model_relink(struct order_store *store, uint64_t id, ticket_n
     *done = false;
     if (payment == NULL || order == NULL)
         return STATUS_NOT_FOUND;
+    bool joins;
+    struct booking *booking = model_booking_late(store, payment->ticket, &joins);
     const enum relink_verdict verdict = payment_relink_decide(model_store_order(model, payment->ticket),
-        order, model_payer_known(model, ticket), PAYER_FREE, payment);
+        order, model_payer_known(model, ticket), booking != NULL && !joins, PAYER_FREE, payment);
     *done = verdict == RELINK_PAYS || verdict == RELINK_REPEATED;
     if (verdict == RELINK_PAYS)
         order_is_paid(model, order, now_ms);
     if (verdict == RELINK_GIVES_BACK)
         model_refund_want(model, payment, payment->currency, REFUND_OF_LATE, now_ms);
+    const struct order_move stray = { .ticket = ticket, .event = ORDER_EVENT_REFUND, .now_ms = now_ms };
+    uint8_t answer;
+    if (verdict == RELINK_GIVES_BACK && booking != NULL && !joins && order->state == ORDER_PAID) {
+        const enum status status = model_orders_move(store, &stray, 1, after, &answer);
+        return status;
+    }
+    if (verdict == RELINK_GIVES_BACK && booking != NULL && order->state == ORDER_PENDING) {
+        model_store_end(model, order, ORDER_CLOSED, REASON_REJECTED, SETTLE_RETURN);
+        model_store_event(model, order, SETTLE_RETURN, order->channel);
+        close_all(model, ticket, now_ms);
+    }
+    if (joins && order->state == ORDER_PAID && (verdict == RELINK_PAYS || verdict == RELINK_GIVES_BACK)) {
+        booking->state = BOOKING_DUE;
+        booking->closed_deposit = booking->deposit;
+        booking->deposit = ticket;
+    }
     *after = *order;
     model_store_undo_forget(model);
     return STATUS_OK;

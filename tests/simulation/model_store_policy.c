@@ -15,6 +15,9 @@ static void booking_show(struct order_store *store, struct booking *row)
     row->deposit_reason = deposit == NULL ? REASON_NONE : deposit->reason;
     row->ticket = 0;
     row->place_state = model_place_state(store, row->place, &row->ticket);
+    const struct order *offered =
+        row->ticket == 0 ? NULL : model_store_order(model_of(store), row->ticket);
+    row->offer_reason = offered == NULL ? REASON_NONE : offered->reason;
 }
 
 static struct booking *latest(const struct model_store *model, item_id item, user_id user)
@@ -53,7 +56,7 @@ static enum status model_book(
         model_store_undo_forget(model);
         MODEL_ROOM(model, bookings, 1);
         booking->id = model->at.bookings + 1;
-        booking->deposit = booking->place = 0;
+        booking->deposit = booking->closed_deposit = booking->place = 0;
         booking->state = BOOKING_DUE;
         if (!booking->has_deposit)
             line_put(model, booking, booking->booked_ms);
@@ -110,10 +113,54 @@ static enum status model_booking_finish(
 {
     struct model_store *model = model_of(store);
     struct booking *row = &model->bookings[booking->id - 1];
-    if (row->state >= BOOKING_BOUGHT)
+    if (row->state >= BOOKING_BOUGHT || row->deposit != booking->deposit)
         return STATUS_CONFLICT;
     model_store_undo_forget(model);
     row->state = (uint8_t)to;
+    return STATUS_OK;
+}
+
+static enum status model_booking_refund(
+    struct order_store *store, const struct booking *booking, uint64_t now_ms, uint8_t *state)
+{
+    struct booking now = model_of(store)->bookings[booking->id - 1];
+    const struct order_move move = { .ticket = now.deposit, .event = ORDER_EVENT_REFUND, .now_ms = now_ms };
+    struct order after;
+    uint8_t answer = MOVE_UNKNOWN;
+    booking_show(store, &now);
+    if (booking_step(&now, now_ms) != BOOKING_REFUND)
+        return STATUS_CONFLICT;
+    const enum status status = model_orders_move(store, &move, 1, &after, &answer);
+    *state = answer == MOVE_DONE || answer == MOVE_REPEATED ? BOOKING_REFUNDED : BOOKING_ENDED;
+    return status == STATUS_OK ? model_booking_finish(store, &now, (enum booking_state) * state) : status;
+}
+
+static enum status model_booking_dismiss(struct order_store *store, const struct booking *booking)
+{
+    struct booking *row = &model_of(store)->bookings[booking->id - 1];
+    bool left;
+    if (row->state >= BOOKING_BOUGHT)
+        return STATUS_OK;
+    model_store_undo_forget(model_of(store));
+    row->deposit_kept = DEPOSIT_KEPT_NEVER;
+    return store->ops->waitlist->leave(store, row->item, row->user, &left);
+}
+
+static const struct booking *booking_of_place(const struct model_store *model, uint64_t place)
+{
+    for (uint32_t i = 0; i < model->at.bookings && place != 0; i++)
+        if (model->bookings[i].place == place && model->bookings[i].has_deposit)
+            return &model->bookings[i];
+    return NULL;
+}
+
+static enum status model_booking_is_balance(struct order_store *store, ticket_number ticket, bool *is)
+{
+    const struct model_store *model = model_of(store);
+    *is = false;
+    for (uint32_t i = 0; i < model->at.places; i++)
+        if (model->places[i].place.state == PLACE_OFFERED && model->places[i].place.ticket == ticket)
+            *is |= booking_of_place(model, model->places[i].place.id) != NULL;
     return STATUS_OK;
 }
 
@@ -123,7 +170,39 @@ const struct booking_store_ops model_booking_ops = {
     .list = model_booking_list,
     .place = model_booking_place,
     .finish = model_booking_finish,
+    .refund = model_booking_refund,
+    .dismiss = model_booking_dismiss,
+    .is_balance = model_booking_is_balance,
 };
+
+bool model_booking_is_over(const struct model_store *model, uint64_t key)
+{
+    const struct booking *row = booking_of_place(model, waitlist_place_of(key));
+    return row != NULL && row->state > BOOKING_BOUGHT;
+}
+
+struct booking *model_booking_late(struct order_store *store, ticket_number first, bool *joins)
+{
+    struct model_store *model = model_of(store);
+    struct booking *row = NULL;
+    for (uint32_t i = 0; i < model->at.bookings && first != 0; i++)
+        if (model->bookings[i].deposit == first || model->bookings[i].closed_deposit == first)
+            row = &model->bookings[i];
+    *joins = false;
+    if (row == NULL)
+        return NULL;
+    const struct sold_out_offer *offer = &model->items[row->item - 1].item.offer;
+    const struct booking *newest = latest(model, row->item, row->user);
+    struct booking_late late = { .booking = *row,
+        .takes_bookings = offer->kind == SOLD_OUT_PRESALE && offer->presale_item == 0,
+        .latest = newest == row ? BOOKING_NONE : (enum booking_state)newest->state,
+        .cap = offer->presale_cap };
+    for (uint32_t i = 0; i < model->at.bookings; i++)
+        late.booked += model->bookings[i].item == row->item && model->bookings[i].state <= BOOKING_BOUGHT;
+    booking_show(store, &late.booking);
+    *joins = booking_late_joins(&late);
+    return row;
+}
 
 void model_booking_deposit(struct model_store *model, uint64_t key, user_id user, ticket_number ticket)
 {

@@ -222,9 +222,10 @@ void model_waitlist_settled(struct model_store *model, const struct queue_record
         const struct waiter *waiter = &settle->waiters[i];
         const struct waiter_verdict verdict = waitlist_waiter_verdict(record, i);
         const uint64_t id = verdict.place;
-        if (verdict.ticket != 0)
+        if (verdict.ticket != 0 && !model_booking_is_over(model, waiter->key))
             model_waitlist_offer(model, waiter->key, waiter->user, verdict.ticket);
-        else if (id != 0 && id <= model->at.places && model->places[id - 1].place.state == PLACE_WAITING)
+        else if (verdict.ticket == 0 && id != 0 && id <= model->at.places
+            && model->places[id - 1].place.state == PLACE_WAITING)
             note(model, &model->places[id - 1])->passed = true;
     }
     for (uint32_t i = 0; i < model->at.places; i++) {

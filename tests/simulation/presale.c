@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ARRIVE_BELOW = 5, BOOKINGS_MAX = PLACES_MAX + 1 };
+enum { ARRIVE_BELOW = 5, DISMISSED = 1, PERHAPS_DISMISSED = 2 }; /* power may have failed first */
 
 static const struct booking_store_ops *book_ops(const struct world *world)
 {
@@ -54,6 +54,7 @@ void presale_choose(struct world *world)
 {
     world->presale_item = world->deposit_item = 0;
     world->presale_cap = world->balance_ms = 0;
+    world->deposit_kept = DEPOSIT_KEPT_NEVER;
     if (world->bursts || !world_chance(world, 50))
         return;
     world->presale_item = (item_id)(1 + world_below(world, world->item_count));
@@ -65,6 +66,7 @@ void presale_choose(struct world *world)
         world->balance_ms = 300 + (uint32_t)world_below(world, 2000);
     if (world_chance(world, 40))
         return;
+    world->deposit_kept = (uint8_t)world_below(world, DEPOSIT_KEPT_TERMS);
     world->deposit_item = ++world->item_count;
     world->item_wish[world->deposit_item] = world->item_wish[world->presale_item];
     struct command_preheat *deposit = &world->item_wish[world->deposit_item];
@@ -79,7 +81,8 @@ void presale_catalog(struct world *world)
     const struct sold_out_offer offer = { .kind = SOLD_OUT_PRESALE,
         .presale_cap = world->presale_cap,
         .deposit_item = world->deposit_item,
-        .balance_ms = world->balance_ms };
+        .balance_ms = world->balance_ms,
+        .deposit_kept = world->deposit_kept };
     if (world->presale_item != 0
         && world->store->ops->item_offer(world->store, world->presale_item, &offer) != STATUS_OK)
         violation("bookings", "the item can't offer a presale");
@@ -139,7 +142,8 @@ static void user_books(struct world *world)
         .user = world->users[world_below(world, BUYERS)],
         .quantity = world_chance(world, 80) ? 1 : 2,
         .booked_ms = world->now_ms,
-        .has_deposit = world->deposit_item != 0 };
+        .has_deposit = world->deposit_item != 0,
+        .deposit_kept = world->deposit_kept };
     struct board_update view;
     uint8_t answer = BOOK_FULL;
     if (world->place_count == PLACES_MAX
@@ -167,16 +171,19 @@ static void user_leaves(struct world *world)
     if (book_ops(world)->get(world->store, world->presale_item, user, &booking) != STATUS_OK
         || booking.state != BOOKING_PLACED || booking.place_state != PLACE_WAITING)
         return;
-    world->gave_up[user_index(user)] = true;
+    const bool by_shop = world_chance(world, 30);
     presale_danger(world);
-    const enum status status =
-        world->store->ops->waitlist->leave(world->store, world->presale_item, user, &left);
-    trace_step("gives up", user_index(user), left, status);
+    const enum status status = by_shop
+        ? book_ops(world)->dismiss(world->store, &booking)
+        : world->store->ops->waitlist->leave(world->store, world->presale_item, user, &left);
+    trace_step(by_shop ? "dismissed" : "gives up", user_index(user), left, status);
     presale_failed(status);
-    (void)presale_survived(world);
+    const bool sure = presale_survived(world) && status == STATUS_OK;
+    if (by_shop)
+        world->dismissed[booking.id] = sure ? DISMISSED : PERHAPS_DISMISSED;
 }
 
-/* A user pays a deposit, or cancels its order or has it refunded. */
+/* A user pays a deposit or a balance, or cancels its order or has it refunded. */
 static void deposit_moves(struct world *world)
 {
     static struct booking rows[BOOKINGS_MAX];
@@ -185,7 +192,9 @@ static void deposit_moves(struct world *world)
         || count == 0)
         return;
     const struct booking *row = &rows[world_below(world, count)];
-    if (row->deposit != 0)
+    if (row->ticket != 0 && world_order_is_ours(world, row->ticket) && world_chance(world, 50))
+        world_move_ticket(world, row->ticket, world_chance(world, 50));
+    else if (row->deposit != 0)
         world_move_ticket(world, row->deposit, world_chance(world, 75));
 }
 
@@ -211,6 +220,14 @@ static void booking_refunded(void *context, const struct booking *booking)
     cashier_look(&world->cashier);
 }
 
+static void booking_cancelled(void *context, const struct booking *booking)
+{
+    struct world *world = context;
+    world_look(world, booking->ticket);
+    stock_pump_look(world->pump);
+    cashier_look(&world->cashier);
+}
+
 /* Bookings whose deposits are paid stand in line in the order of booking. */
 static void booking_placed(void *context, const struct booking *booking)
 {
@@ -232,9 +249,11 @@ static void booking_placed(void *context, const struct booking *booking)
 
 void presale_open(struct world *world)
 {
-    const struct booking_follow_config follow = {
-        .store = world->store, .refunded = booking_refunded, .placed = booking_placed, .context = world
-    };
+    const struct booking_follow_config follow = { .store = world->store,
+        .refunded = booking_refunded,
+        .placed = booking_placed,
+        .cancelled = booking_cancelled,
+        .context = world };
     booking_follow_start(&world->bookings, &follow);
 }
 
@@ -269,10 +288,19 @@ void world_presale(struct world *world)
 
 /* ---- what must be true ---- */
 
+static uint32_t window_of(const struct world *world, item_id item)
+{
+    return item == world->presale_item && world->balance_ms != 0 ? world->balance_ms : OFFER_WINDOW_MS;
+}
+
 /* What an order gives back goes to the channel that sold it, or to the safety stock if that is asked for. */
 static void check_return(const struct world *world, const struct command_settle *settle)
 {
     const bool safety = settle->to == CHANNEL_SAFETY && world->by_hand[settle->ticket];
+    const item_id item = world->model.tickets[settle->ticket].item;
+    if (settle->waiter_count > 0 && settle->waiter_window_ms != window_of(world, item))
+        violation("I11 time to pay", "the return of ticket %" PRIu64 " gives %u ms", settle->ticket,
+            settle->waiter_window_ms);
     if (settle->step == SETTLE_RETURN && settle->to != world->model.tickets[settle->ticket].channel
         && !safety)
         violation("channels sell their own units", "ticket %" PRIu64 " of channel %u goes back to %u",
@@ -286,7 +314,6 @@ void presale_asked(const struct world *world, const struct command *command)
     static struct waitlist_place places[BOOKINGS_MAX];
     const struct command_reserve *asked = &command->reserve;
     const uint64_t id = command->type == COMMAND_RESERVE ? waitlist_place_of(asked->key) : 0;
-    const bool presale = id != 0 && asked->item == world->presale_item;
     struct board_update shown;
     uint32_t count = 0;
     if (command->type == COMMAND_SETTLE)
@@ -296,7 +323,7 @@ void presale_asked(const struct world *world, const struct command *command)
                world->store, asked->item, UINT32_MAX, places, BOOKINGS_MAX, &count)
             != STATUS_OK)
         return;
-    if (asked->window_ms != (presale && world->balance_ms != 0 ? world->balance_ms : OFFER_WINDOW_MS))
+    if (asked->window_ms != window_of(world, asked->item))
         violation("I11 time to pay", "place %" PRIu64 " gets %u ms", id, asked->window_ms);
     uint64_t taken = asked->quantity;
     for (uint32_t i = 0; i < count; i++) {
@@ -316,21 +343,38 @@ void presale_asked(const struct world *world, const struct command *command)
             asked->item, taken, units);
 }
 
+/* What the terms say, in plain words: the user let the offer go, or gave the booking up before one. */
+static bool stays_with_shop(const struct world *world, const struct booking *row)
+{
+    struct order offered;
+    if (world->dismissed[row->id] == DISMISSED)
+        return false;
+    if (row->ticket == 0)
+        return world->deposit_kept == DEPOSIT_KEPT_GIVEN_UP;
+    return world->deposit_kept != DEPOSIT_KEPT_NEVER
+        && world->store->ops->order_by_ticket(world->store, row->ticket, &offered) == STATUS_OK
+        && offered.state == ORDER_CLOSED && offered.reason != REASON_REJECTED;
+}
+
 /* What became of the deposit, by the state of its booking. */
 static void check_deposit(const struct world *world, const struct booking *row)
 {
     const uint8_t is = row->deposit_state;
     const bool by_hand = is == ORDER_REFUNDED && world->by_hand[row->deposit];
-    const bool kept = !row->has_deposit || is == ORDER_PAID || by_hand;
-    /* An offer that was under way when the user left is still made (docs/presale.md). */
-    const bool late_offer = world->gave_up[user_index(row->user)];
+    const bool there = !row->has_deposit || is == ORDER_PAID;
+    const bool closing =
+        by_hand && row->place_state == PLACE_OFFERED && world_payments_live(world, row->ticket);
     const bool gone = row->place_state == PLACE_LEFT || row->place_state == PLACE_EXPIRED;
+    const bool kept = row->has_deposit && is == ORDER_PAID && gone && stays_with_shop(world, row);
+    const bool perhaps = world->dismissed[row->id] == PERHAPS_DISMISSED;
     const bool good[BOOKING_STATES] = {
         [BOOKING_DUE] = row->has_deposit && (is == ORDER_NONE || is == ORDER_PENDING),
-        [BOOKING_PLACED] = kept && !gone && row->place_state != PLACE_BOUGHT,
-        [BOOKING_BOUGHT] = kept && row->place_state != PLACE_WAITING,
-        [BOOKING_ENDED] = is == ORDER_NONE || is == ORDER_CLOSED || by_hand,
-        [BOOKING_REFUNDED] = is == ORDER_REFUNDED && (gone || by_hand || late_offer),
+        [BOOKING_PLACED] = (there || closing) && !gone && row->place_state != PLACE_BOUGHT,
+        [BOOKING_BOUGHT] = (there || by_hand) && row->place_state == PLACE_BOUGHT,
+        [BOOKING_ENDED] = is == ORDER_NONE || is == ORDER_CLOSED || by_hand || kept,
+        [BOOKING_REFUNDED] = is == ORDER_REFUNDED
+            && ((gone && (perhaps || !stays_with_shop(world, row)))
+                || (by_hand && row->place_state != PLACE_OFFERED)),
     };
     if (!good[row->state])
         violation("I9 deposits", "booking %" PRIu64 " is in state %u, its deposit in %u, its place in %u",
@@ -340,10 +384,58 @@ static void check_deposit(const struct world *world, const struct booking *row)
     if (row->deposit == 0 && won != 0
         && sim_store_verdict(&world->sim_store, &world->model.log[ticket->lsn]) != SIM_REFUSE_UNKNOWN)
         violation("I9 deposits", "ticket %" PRIu64 " is not that of booking %" PRIu64, won, row->id);
+    const bool late = world_late_for(world, row->deposit) != 0; /* its money has joined the booking */
     if (row->deposit != 0
-        && (ticket->key != booking_key(row->id) || ticket->user != row->user
+        && ((!late && ticket->key != booking_key(row->id)) || ticket->user != row->user
             || ticket->item != world->deposit_item || ticket->quantity != row->quantity))
         violation("I9 deposits", "booking %" PRIu64 " has another one's", row->id);
+}
+
+static bool is_deposit(const struct world *world, ticket_number ticket)
+{
+    const struct model_ticket *row = &world->model.tickets[ticket];
+    return ticket != 0 && row->item == world->deposit_item && booking_of_key(row->key) != 0;
+}
+
+bool presale_rejects(const struct world *world, ticket_number ticket)
+{
+    static struct booking rows[BOOKINGS_MAX];
+    const struct model_ticket *row = &world->model.tickets[ticket];
+    const uint64_t place = waitlist_place_of(row->key);
+    uint32_t count = 0;
+    if (world->deposit_item == 0)
+        return false;
+    if (is_deposit(world, world_late_for(world, ticket)))
+        return true;
+    if (place == 0 || row->item != world->presale_item
+        || book_ops(world)->list(world->store, row->item, false, 0, rows, BOOKINGS_MAX, &count) != STATUS_OK)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i].place == place)
+            return rows[i].state > BOOKING_BOUGHT;
+    return false;
+}
+
+/* Late money for a deposit is the deposit of a booking, or went back; for a balance it never gets a unit. */
+static void check_late(const struct world *world, const struct booking *rows, uint32_t count)
+{
+    for (ticket_number ticket = 1; ticket <= world->model.ticket_count; ticket++) {
+        const uint64_t place =
+            waitlist_place_of(world->model.tickets[world_late_for(world, ticket)].key);
+        struct order order;
+        bool found = false;
+        for (uint32_t i = 0; i < count; i++)
+            if (place != 0 && rows[i].has_deposit && rows[i].place == place)
+                violation("I9 deposits", "late money for a balance has got ticket %" PRIu64, ticket);
+        if (!is_deposit(world, world_late_for(world, ticket))
+            || world->store->ops->order_by_ticket(world->store, ticket, &order) != STATUS_OK
+            || order.state != ORDER_PAID || world_late_waits(world, ticket))
+            continue;
+        for (uint32_t i = 0; i < count; i++)
+            found |= rows[i].deposit == ticket;
+        if (!found && !world->by_hand[ticket])
+            violation("I9 deposits", "ticket %" PRIu64 " is paid late, and no booking has it", ticket);
+    }
 }
 
 /* Deposit and balance are the price. */
@@ -386,6 +478,7 @@ void world_check_presale(const struct world *world)
         if (row->state == BOOKING_BOUGHT)
             check_price(world, row);
     }
+    check_late(world, rows, count);
     if (world->presale_cap != 0 && booked > world->presale_cap)
         violation("bookings: the cap", "%u bookings, the shop takes %u", booked, world->presale_cap);
     for (uint32_t who = 0; who < BUYERS; who++)

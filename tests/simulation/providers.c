@@ -55,7 +55,9 @@ struct provider_said provider_truth(const struct sim_payment *row)
 bool world_order_is_ours(const struct world *world, ticket_number ticket)
 {
     const uint64_t key = world->model.tickets[ticket].key;
-    if (booking_of_key(key) != 0)
+    const bool booked = world->deposit_item != 0
+        && world->model.tickets[ticket].item == world->presale_item && waitlist_place_of(key) != 0;
+    if (booking_of_key(key) != 0 || booked)
         return true;
     for (uint32_t i = 0; i < world->payment_count && key != 0 && ticket % 2 == 0; i++)
         if (world->payments[i].key == key)
@@ -438,4 +440,14 @@ void providers_open(struct world *world)
     cashier_start(&world->cashier, &cashier);
     for (uint32_t i = 0; i < SIM_CALLS; i++)
         world->calls[i].used = false;
+}
+
+ticket_number world_late_for(const struct world *world, ticket_number ticket)
+{
+    for (uint32_t i = 0; i < world->payment_count; i++) {
+        const struct sim_payment *row = &world->payments[i];
+        if (row->key != 0 && world->model.tickets[ticket].key == row->key)
+            return row->ticket;
+    }
+    return 0;
 }

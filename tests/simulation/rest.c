@@ -100,7 +100,7 @@ static uint8_t state_expected(const struct model_ticket *ticket, uint8_t found)
     return found == ORDER_REFUNDED ? ORDER_REFUNDED : ORDER_CLOSED;
 }
 
-static void check_order(const struct world *world, ticket_number number, uint32_t *dead)
+static void check_order(const struct world *world, ticket_number number, uint32_t *dead, uint32_t *rejects)
 {
     const struct model_ticket *ticket = &world->model.tickets[number];
     const enum sim_verdict verdict =
@@ -128,9 +128,11 @@ static void check_order(const struct world *world, ticket_number number, uint32_
             "ticket %" PRIu64 ": %" PRIu64 " instead of %" PRIu64, number, order.unit_price,
             ticket->price);
     const bool rejected = order.state == ORDER_CLOSED && order.reason == REASON_REJECTED;
-    if (rejected != (verdict == SIM_REFUSE_LIMIT && !by_waiter))
+    const bool by_limit = verdict == SIM_REFUSE_LIMIT && !by_waiter;
+    if (rejected ? !by_limit && !presale_rejects(world, number) : by_limit)
         violation("I5 every win is an order", "ticket %" PRIu64 " %s", number,
             rejected ? "was rejected without a reason" : "should have been rejected");
+    *rejects += rejected;
     world_check_moved(world, &order);
     if (order.state != state_expected(ticket, order.state))
         violation("I5 every win is an order", "ticket %" PRIu64 " is in state %u, its order in %u",
@@ -191,11 +193,8 @@ void world_check_rest(struct world *world)
     static struct dead_letter letter_rows[SIM_NUMBERS];
     world_check_state(world, "at rest", true);
     world_check_lines(world);
-    for (ticket_number number = 1; number <= world->model.ticket_count; number++) {
-        check_order(world, number, &dead);
-        const struct queue_record *record = &world->model.log[world->model.tickets[number].lsn];
-        rejected += sim_store_verdict(&world->sim_store, record) == SIM_REFUSE_LIMIT;
-    }
+    for (ticket_number number = 1; number <= world->model.ticket_count; number++)
+        check_order(world, number, &dead, &rejected);
     for (item_id id = 1; id <= world->item_count; id++)
         check_item(world, id, &orders);
     if (orders + dead + rejected != world->model.ticket_count)

@@ -72,7 +72,7 @@ static void moves_forget(struct world *world)
 }
 
 /* Late money that is found again will be linked to it. */
-static bool is_late_unit(const struct world *world, ticket_number ticket)
+bool world_late_waits(const struct world *world, ticket_number ticket)
 {
     for (uint32_t i = 0; i < world->payment_count; i++) {
         const struct sim_payment *row = &world->payments[i];
@@ -95,7 +95,7 @@ static void shop_tells_again(struct world *world)
         struct order after;
         uint8_t answer = MOVE_ANSWERS;
         if (!world_order_is_ours(world, ticket) || !world_payer_lost(world, ticket)
-            || is_late_unit(world, ticket))
+            || world_late_waits(world, ticket))
             continue;
         struct order_move move = { .ticket = ticket,
             .event = ORDER_EVENT_PAY,

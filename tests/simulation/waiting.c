@@ -28,7 +28,6 @@ void world_wait(struct world *world)
         return;
     if (world_chance(world, 15)) {
         line_failed(world, line_ops(world)->leave(world->store, place.item, place.user, &left));
-        world->gave_up[user_index(place.user)] |= place.item == world->presale_item;
         trace_step("leave", place.item, user_index(place.user), left);
         return;
     }

@@ -505,7 +505,7 @@ static void world_reset(struct world *world, uint64_t seed, enum world_store sto
     memset(world->draws, 0, sizeof world->draws);
     memset(world->by_hand, 0, sizeof world->by_hand);
     memset(world->told_booking, 0, sizeof world->told_booking);
-    memset(world->gave_up, 0, sizeof world->gave_up);
+    memset(world->dismissed, 0, sizeof world->dismissed);
     world->booking_last = 0;
     world->backup_there = false;
     world->place_id_last = 0;

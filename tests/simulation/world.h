@@ -26,6 +26,7 @@ enum {
     PUMP_PORT = 3, /* the fourth */
     BUYERS = 40, /* users below this index buy all the time; the others come for the final sweep */
     PLACES_MAX = 60, /* in all lines, over the whole run */
+    BOOKINGS_MAX = PLACES_MAX + 1,
     OFFER_WINDOW_MS = 700,
     COMMANDS_MIN = 200,
     COMMANDS_BURSTS = 700, /* sales with bursts take longer: they are after batches of several pages */
@@ -83,6 +84,7 @@ struct world {
     bool bursts;                        /* everybody at once, now and then */
     item_id presale_item, deposit_item; /* 0: none */
     uint32_t presale_cap, balance_ms;
+    uint8_t deposit_kept;   /* enum deposit_kept */
     bool pooled[SIM_ITEMS]; /* these take their units from the stock of one product */
     uint32_t pool_units;    /* that it had */
     uint32_t refusing;      /* one in so many tickets is refused by the database; 0: none */
@@ -121,11 +123,11 @@ struct world {
     /* What the order side was told about its own moves, by ticket: the answers outlive crashes. */
     uint8_t moved[SIM_NUMBERS + 1]; /* enum order_state; ORDER_NONE: nothing yet */
 
-    bool by_hand[SIM_NUMBERS + 1];    /* somebody wanted this order refunded */
-    uint64_t told_booking[SIM_USERS]; /* the latest; 0: none */
-    bool gave_up[SIM_USERS];          /* left the line of the presale, once at least */
-    uint64_t booking_last;            /* of all that were told */
-    bool pool_known;                  /* no older copy of the database was put back */
+    bool by_hand[SIM_NUMBERS + 1];       /* somebody wanted this order refunded */
+    uint64_t told_booking[SIM_USERS];    /* the latest; 0: none */
+    uint8_t dismissed[BOOKINGS_MAX + 1]; /* by id: the shop ended it */
+    uint64_t booking_last;               /* of all that were told */
+    bool pool_known;                     /* no older copy of the database was put back */
 
     struct sim_draw draws[SIM_SALES];
 
@@ -216,6 +218,9 @@ void presale_follow(struct world *world);  /* one turn */
 void presale_told(struct world *world, const struct command *command, const struct outcome *told);
 void presale_asked(const struct world *world, const struct command *command); /* by the pump's port */
 void presale_restored(struct world *world);
+/* Whether the order of this ticket may be rejected because of a booking: an offer that came after the
+ * deposit had gone, or what late money got for a deposit that nobody waits for. */
+bool presale_rejects(const struct world *world, ticket_number ticket);
 void world_check_presale(const struct world *world); /* at rest */
 
 /* remedies.c */
@@ -250,7 +255,12 @@ bool provider_survived(struct world *world, enum status status);
 bool provider_calls_back(
     struct world *world, const struct sim_payment *row, const struct provider_said *said);
 bool provider_answers(struct world *world); /* what was said and not heard yet is heard */
-/* The ticket is moved by the order side: its number is odd, it is a deposit, or late money asked for it. */
+/* Late money that asked for this ticket is still to be linked to it. */
+bool world_late_waits(const struct world *world, ticket_number ticket);
+/* 0: late money did not ask for this ticket; else the order that the money was for. */
+ticket_number world_late_for(const struct world *world, ticket_number ticket);
+/* The ticket is moved by the order side: its number is odd, it is a deposit or offered for one,
+ * or late money asked for it. */
 bool world_order_is_ours(const struct world *world, ticket_number ticket);
 
 /* payments.c */

@@ -10,6 +10,7 @@ import { button, choice, field } from './parts.js';
 import { may } from './session.js';
 
 const KINDS = ['end', 'waitlist', 'substitutes', 'presale'];
+const TERMS = ['never', 'unpaid', 'given-up'];
 const MINUTE_MS = 60_000;
 
 export const numbersRead = (text) => text.split(/[\s,，]+/).filter((part) => part !== '').map(Number);
@@ -22,17 +23,18 @@ function offerAsk({ item, product }, again) {
         cap: numeric(item.presale_cap),
         deposit: numeric(item.deposit_item),
         minutes: numeric(item.balance_ms / MINUTE_MS),
+        kept: choice(TERMS.map((terms) => [terms, named('soldout.kept', terms)]), item.deposit_kept),
     };
     const wish = () => ({ when_sold_out: inputs.kind.value,
         ...(inputs.kind.value === 'substitutes' ? { substitutes: numbersRead(inputs.substitutes.value) } : {}),
-        ...(inputs.kind.value === 'presale' && item.presale_item === 0 ? { presale_cap: Number(inputs.cap.value), deposit_item: Number(inputs.deposit.value), balance_ms: Math.round(Number(inputs.minutes.value) * MINUTE_MS) } : {}),
+        ...(inputs.kind.value === 'presale' && item.presale_item === 0 ? { presale_cap: Number(inputs.cap.value), deposit_item: Number(inputs.deposit.value), balance_ms: Math.round(Number(inputs.minutes.value) * MINUTE_MS), ...(Number(inputs.deposit.value) > 0 ? { deposit_kept: inputs.kept.value } : {}) } : {}),
         ...(inputs.kind.value === 'presale' && item.presale_item !== 0 ? { presale_item: item.presale_item } : {}) });
     ask({
         title: say('soldout.title', { name: nameIn(product) }),
         text: say('soldout.text'),
         yes: say('form.save'),
         fields: [field(say('soldout.kind'), inputs.kind), field(say('soldout.substitutes'), inputs.substitutes, say('soldout.substitutes.help')), field(say('soldout.cap'), inputs.cap, say('soldout.cap.help')),
-            field(say('soldout.deposit'), inputs.deposit, say('soldout.deposit.help')), field(say('soldout.minutes'), inputs.minutes, say('soldout.minutes.help'))],
+            field(say('soldout.deposit'), inputs.deposit, say('soldout.deposit.help')), field(say('soldout.kept'), inputs.kept, say('soldout.kept.help')), field(say('soldout.minutes'), inputs.minutes, say('soldout.minutes.help'))],
         act: (key) => change('PUT', `/items/${item.id}/sold-out`, wish(), key),
     }).then((answer) => answer !== null && again());
 }

@@ -19,6 +19,8 @@ export const SENTENCES = {
     'substitutes must name at least one item.': '请至少指定一个替代商品。',
     'presale_item, presale_cap and deposit_item need when_sold_out = presale.': '预订上限和定金只适用于预售。',
     'presale_cap and deposit_item are those of presale_item.': '预订上限和定金以接受预订的上架项为准。',
+    'deposit_kept needs a deposit_item.': '须先指定定金上架项，才能设置定金不退。',
+    'deposit_kept must be one of: never, unpaid, given-up.': '定金不退须为：never、unpaid 或 given-up。',
     'presale_item must be another item that takes bookings itself.': '须指定另一个接受预订的上架项。',
     'deposit_item must be another item, of a sale that is not published: else it could be bought without a booking.': '定金须是未发布场次中的另一个上架项，否则可能被直接购买。',
     'balance_ms must be 0 or at least 1000.': '尾款支付时限须为 0 或至少 1 秒。',
@@ -132,6 +134,7 @@ export const SENTENCES = {
     'refunds of parts are under way': '有部分退款正在处理',
     'cases of customers are open': '有超卖案例未了结',
     'bookings wait for units': '有预订等待到货',
+    'deposits of bookings that wait for units': '有等待到货的预订的定金',
     'units are on their way back': '有商品正在退回库存',
     'messages to the shop are not delivered': '有发给商城的消息未送达',
     'dead letters are open': '有死信未处理',
@@ -333,7 +336,7 @@ export const SENTENCES = {
 
 /* What administrators did, by the name of the act: its words, and the details it may have. */
 export const ACTS = {
-    'item.sold_out': ['设置售罄时的方案', { 'item %u %s substitutes [%s] presale %u cap %u deposit %u': '商品 {1}：{2}，替代商品 [{3}]，预售 {4}，上限 {5}，定金 {6}' }],
+    'item.sold_out': ['设置售罄时的方案', { 'item %u %s substitutes [%s] presale %u cap %u deposit %u kept %s': '商品 {1}：{2}，替代商品 [{3}]，预售 {4}，上限 {5}，定金 {6}，不退 {7}' }],
     'session.edit': ['修改某天场次', { 'timetable %u day %s': '场次表 {1}，{2}' }],
     'session.make': ['生成场次', {}],
     'session.skip': ['跳过某天场次', { 'timetable %u day %s': '场次表 {1}，{2}' }],

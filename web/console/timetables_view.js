@@ -80,8 +80,8 @@ function timetablePanel(table_, again) {
 
 /* What procurement is to buy, for all presales. */
 function purchasesPanel(lines) {
-    return listPanel(say('presale.purchases'), 'purchases', table(say('presale.purchases'), [say('item.name'), say('presale.item'), say('presale.bookings'), say('presale.units'), say('presale.deposits'), say('presale.bought')],
-        lines.map((line) => [line.name, line.item, number(line.bookings), number(line.units), number(line.deposits), number(line.bought)]), say('presale.none')));
+    return listPanel(say('presale.purchases'), 'purchases', table(say('presale.purchases'), [say('item.name'), say('presale.item'), say('presale.bookings'), say('presale.units'), say('presale.deposits'), say('presale.kept'), say('presale.bought')],
+        lines.map((line) => [line.name, line.item, number(line.bookings), number(line.units), number(line.deposits), number(line.kept), number(line.bought)]), say('presale.none')));
 }
 
 export function timetablesShow(main, ways) {

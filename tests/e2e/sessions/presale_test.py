@@ -84,7 +84,8 @@ def bad_offers_are_refused_and_change_nothing():
                   {"when_sold_out": "substitutes", "substitutes": [other] * 7},
                   {"when_sold_out": "presale", "presale_item": other}, {"when_sold_out": "presale", "presale_item": item},
                   {"when_sold_out": "presale", "deposit_item": item}, {"when_sold_out": "presale", "deposit_item": other}, {"when_sold_out": "end", "presale_cap": 3},
-                  {"when_sold_out": "presale", "balance_ms": 10}):
+                  {"when_sold_out": "presale", "balance_ms": 10}, {"when_sold_out": "presale", "deposit_kept": "unpaid"},
+                  {"when_sold_out": "presale", "deposit_kept": "perhaps"}):
         problem(server.admin("PUT", f"/items/{item}/sold-out", wrong), 422, "bad-value")
     equal(server.admin_ok("GET", f"/items/{item}"), before)
     equal(server.admin("PUT", f"/items/{item}/sold-out", {"when_sold_out": "end"}, "operator").status, 403)
@@ -106,7 +107,7 @@ def bookings_become_orders_in_order_when_units_arrive():
     equal((row["bookings"], row["units"], row["deposits"]), (3, 3, 0))
     csv = server.admin("GET", "/purchases?csv=1")
     equal(csv.headers["content-type"], "text/csv; charset=utf-8")
-    true(f"\r\n{item},{row['product']},\"Phone\",3,3,0,0,CNY,0,0\r\n" in csv.body.decode(), csv.body)
+    true(f"\r\n{item},{row['product']},\"Phone\",3,3,0,0,CNY,0,0,0,0\r\n" in csv.body.decode(), csv.body)
     equal(arrive(item, 2)["arrived"], 2)
     offers = [booker.reaches(item, "offered") for booker in bookers[:2]]
     equal(bookers[2].booking(item)["state"], "booked")
@@ -167,6 +168,83 @@ def a_deposit_is_paid_first_counts_toward_the_price_and_goes_back_once():
     server.stop()
     server.verify()
     server.start()
+
+
+def cancel(buyer, ticket):
+    return server.request("POST", f"/v1/orders/{buyer.order(ticket)['order']}/cancel", session=buyer.session)
+
+
+def booked(item):
+    """Who has paid the deposit, and its ticket."""
+    booker = Booker(server)
+    ticket = booker.book(item).json()["deposit"]["ticket"]
+    eventually(lambda: booker.get(f"/v1/tickets/{ticket}").json().get("order"))
+    pay(booker, ticket)
+    booker.reaches(item, "booked")
+    return booker, ticket
+
+
+@rule
+def the_shop_keeps_a_deposit_only_by_the_terms_that_the_buyer_was_shown():
+    item, _ = presale(deposit=True, deposit_kept="unpaid", balance_ms=1000)
+    equal(eventually(lambda: server.get(f"/v1/items/{item}").json().get("offers"))["deposit_kept"], "unpaid")
+    equal(server.admin_ok("GET", f"/items/{item}")["deposit_kept"], "unpaid")
+    early, early_ticket = booked(item)
+    late, late_ticket = booked(item)
+    offer(item, when_sold_out="presale", deposit_item=server.admin_ok("GET", f"/items/{item}")["deposit_item"],
+          deposit_kept="never", balance_ms=1000)
+    equal(late.booking(item)["deposit_kept"], "unpaid", "the terms are those of the day of booking")
+    equal(early.leave(item).status, 200)
+    early.reaches(item, "refunded")
+    arrive(item, 1)
+    ticket = late.reaches(item, "offered")["ticket"]
+    late.reaches(item, "deposit-kept")
+    equal((late.order(ticket)["state"], late.order(late_ticket)["state"]), ("closed", "paid"))
+    row = next(line for line in server.admin_ok("GET", "/purchases")["purchases"] if line["item"] == item)
+    equal((row["deposits"], row["kept"], row["kept_amount"]), (1, 1, DEPOSIT))
+    equal(server.admin_ok("GET", f"/items/{item}/presale")["bookings"][1]["state"], "deposit-kept")
+
+
+@rule
+def who_gives_a_booking_up_loses_the_deposit_if_the_terms_say_so_and_not_if_the_shop_ends_it():
+    item, _ = presale(deposit=True, deposit_kept="given-up")
+    gone, gone_ticket = booked(item)
+    dropped, dropped_ticket = booked(item)
+    cancelled, cancelled_ticket = booked(item)
+    equal(gone.leave(item).status, 200)
+    gone.reaches(item, "deposit-kept")
+    equal(gone.order(gone_ticket)["state"], "paid")
+    server.admin_ok("POST", f"/orders/{dropped.order(dropped_ticket)['order']}/refund", {"to": "stock"})
+    dropped.reaches(item, "refunded")
+    arrive(item, 1)
+    ticket = cancelled.reaches(item, "offered")["ticket"]  # whose deposit was refunded has left the line
+    server.admin_ok("POST", f"/orders/{cancelled.order(ticket)['order']}/cancel", None, "operator")
+    cancelled.reaches(item, "refunded")
+    eventually(lambda: cancelled.order(cancelled_ticket)["state"] == "refunded")
+
+
+@rule
+def an_offer_ends_when_the_shop_refunds_its_deposit():
+    item, _ = presale(deposit=True)
+    booker, deposit = booked(item)
+    arrive(item, 1)
+    ticket = booker.reaches(item, "offered")["ticket"]
+    server.admin_ok("POST", f"/orders/{booker.order(deposit)['order']}/refund", {"to": "stock"})
+    booker.reaches(item, "refunded")
+    equal(booker.order(ticket)["state"], "closed", "nobody pays the balance only")
+
+
+@rule
+def units_that_a_walk_in_returns_give_a_booked_place_its_own_time_to_pay():
+    item = presale(balance_ms=1234567)
+    arrive(item, 1)
+    eventually(lambda: not server.get(f"/v1/items/{item}").json()["sold_out"], "the unit is not for sale")
+    walker, booker = Buyer(server), Booker(server)
+    ticket = walker.win(item)["ticket"]
+    eventually(lambda: booker.book(item).status == 201, "no booking")
+    equal(cancel(walker, ticket).status, 200)
+    order = booker.order(booker.reaches(item, "offered")["ticket"])
+    equal(order["pay_by_ms"] - order["created_ms"], 1234567)
 
 
 run()

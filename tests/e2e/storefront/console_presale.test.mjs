@@ -87,4 +87,39 @@ describe('sessions and presale', () => {
         await wellMade(chinese.page, 'presale-desktop-zh');
         assert.deepEqual(shop.errors, []);
     });
+
+    test('a visitor reads what becomes of the deposit before booking; the shop chooses it', async () => {
+        const product = await admin('POST', '/products', { name: 'Kettle', list_price: 30_000, currency: 'CNY', images: [] });
+        const now = Date.now();
+        const times = { start_ms: now - 1000, end_ms: now + HOUR_MS, start_draw_ms: 0, human_check: 'none' };
+        const hidden = await admin('POST', '/sales', { title: 'Deposits', ...times });
+        const deposit = await admin('POST', '/items', { sale: hidden.id, product: product.id, flash_price: 1_000, total: 9 });
+        await admin('POST', `/sales/${hidden.id}/preheat`);
+        const open = await admin('POST', '/sales', { title: 'Kettles', ...times });
+        const kettle = await admin('POST', '/items', { sale: open.id, product: product.id, flash_price: 20_000, total: 0 });
+        await admin('POST', `/sales/${open.id}/publish`);
+        const { page } = await signedIn(LOOKS[0], `sales/${open.id}`);
+        await page.locator(`[data-item="${kettle.id}"]`).getByRole('button', { name: 'When sold out' }).click();
+        await dialog(page).getByLabel('Offer').selectOption('presale');
+        await dialog(page).getByLabel('Item of the deposit').fill(String(deposit.id));
+        await dialog(page).getByLabel('The shop keeps the deposit').selectOption('unpaid');
+        await wellMade(page, 'deposit-form-desktop');
+        await dialog(page).getByRole('button', { name: 'Save' }).click();
+        await dialog(page).waitFor({ state: 'detached' });
+        await eventually(async () => (await (await fetch(`${base}/v1/items/${kettle.id}`)).json()).offers?.deposit_kept === 'unpaid', 'no terms');
+        for (const look of LOOKS) {
+            const shop = await visitor(look);
+            await shop.page.goto(`${base}/items/${kettle.id}/`);
+            await shop.page.getByText(look.locale === 'zh-CN' ? '到货后未按时付尾款，定金不退' : 'It is not returned if you do not pay the rest in time').waitFor();
+            const [words, button] = await Promise.all(['.wait-words', '.dock button'].map((part) => shop.page.locator(part).first().boundingBox()));
+            assert.ok(look.viewport.width > 500 || words.y + words.height <= button.y, 'the button hides the terms');
+            await wellMade(shop.page, `deposit-${look.locale}-${look.viewport.width}`);
+            assert.deepEqual(shop.errors, []);
+        }
+        const phone = await signedIn(LOOKS[1], `sales/${open.id}`);
+        await phone.page.locator(`[data-item="${kettle.id}"]`).getByRole('button', { name: '售罄时' }).click();
+        assert.equal(await dialog(phone.page).getByLabel('定金是否不退').inputValue(), 'unpaid');
+        await wellMade(phone.page, 'deposit-form-phone-zh');
+        await wellMade((await signedIn(LOOKS[2], 'sales/times')).page, 'purchases-desktop-zh');
+    });
 });

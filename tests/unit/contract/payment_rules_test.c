@@ -267,14 +267,14 @@ static void late_money_pays_only_an_order_that_it_is_for(void **state)
         payment.use = USE_LATE;
         payment.captured = AMOUNT;
         const enum relink_verdict verdict =
-            payment_relink_decide(&first, &order, rows[i].payer_known, PAYER_FREE, &payment);
+            payment_relink_decide(&first, &order, rows[i].payer_known, false, PAYER_FREE, &payment);
         assert_int_equal(verdict, rows[i].pays ? RELINK_PAYS : RELINK_GIVES_BACK);
         assert_int_equal(payment.use, rows[i].pays ? USE_RELINKED : USE_REFUND);
         assert_int_equal(payment.paid_ticket, rows[i].pays ? NEW : 0);
         assert_int_equal(payment.next_ms, 0);
         assert_int_equal(payment.tries, 0);
         const struct payment decided = payment; /* told again: nothing changes any more */
-        assert_int_equal(payment_relink_decide(&first, &order, true, PAYER_FREE, &payment),
+        assert_int_equal(payment_relink_decide(&first, &order, true, false, PAYER_FREE, &payment),
             rows[i].pays ? RELINK_REPEATED : RELINK_OVER);
         assert_false(payment_give_back_decide(&payment));
         assert_memory_equal(&payment, &decided, sizeof payment);
@@ -288,7 +288,14 @@ static void money_relinked_to_one_order_is_over_for_another(void **state)
     struct payment payment = payment_in(PAYMENT_CAPTURED, 0);
     payment.use = USE_RELINKED;
     payment.paid_ticket = 9;
-    assert_int_equal(payment_relink_decide(&first, &other, false, PAYER_FREE, &payment), RELINK_OVER);
+    assert_int_equal(
+        payment_relink_decide(&first, &other, false, false, PAYER_FREE, &payment), RELINK_OVER);
+    struct payment deposit = { .use = USE_LATE, .captured = first.amount };
+    const struct order pending = {
+        .user = first.user, .item = first.item, .amount = first.amount, .state = ORDER_PENDING
+    };
+    assert_int_equal(payment_relink_decide(&first, &pending, false, true, PAYER_FREE, &deposit),
+        RELINK_GIVES_BACK);
 }
 
 static void late_money_without_a_unit_goes_back_once(void **state)

@@ -62,6 +62,84 @@ static void the_deposit_goes_back_when_the_booking_came_to_nothing(void **state)
     }
 }
 
+static void the_shop_keeps_a_deposit_by_the_terms_of_the_booking_only(void **state)
+{
+    static const struct {
+        uint8_t terms, place, reason;
+        bool offered, kept;
+    } rows[] = {
+        { DEPOSIT_KEPT_NEVER, PLACE_LEFT, REASON_NONE, false, false },
+        { DEPOSIT_KEPT_NEVER, PLACE_EXPIRED, REASON_EXPIRED, true, false },
+        { DEPOSIT_KEPT_NEVER, PLACE_LEFT, REASON_CANCELLED, true, false },
+        { DEPOSIT_KEPT_UNPAID, PLACE_LEFT, REASON_NONE, false, false }, /* given up before units came */
+        { DEPOSIT_KEPT_UNPAID, PLACE_EXPIRED, REASON_EXPIRED, true, true },
+        { DEPOSIT_KEPT_UNPAID, PLACE_LEFT, REASON_CANCELLED, true, true },
+        { DEPOSIT_KEPT_UNPAID, PLACE_EXPIRED, REASON_REJECTED, true, false }, /* the shop's doing */
+        { DEPOSIT_KEPT_GIVEN_UP, PLACE_LEFT, REASON_NONE, false, true },
+        { DEPOSIT_KEPT_GIVEN_UP, PLACE_EXPIRED, REASON_EXPIRED, true, true },
+        { DEPOSIT_KEPT_GIVEN_UP, PLACE_EXPIRED, REASON_REJECTED, true, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct booking placed = { .state = BOOKING_PLACED,
+            .has_deposit = true,
+            .deposit = 7,
+            .deposit_state = ORDER_PAID,
+            .deposit_kept = rows[i].terms,
+            .place_state = rows[i].place,
+            .ticket = rows[i].offered ? 9 : 0,
+            .offer_reason = rows[i].reason };
+        assert_int_equal(step_of(placed), rows[i].kept ? BOOKING_CLOSE_ENDED : BOOKING_REFUND);
+        placed.deposit_state = ORDER_REFUNDED;
+        assert_int_equal(step_of(placed), BOOKING_CLOSE_REFUNDED);
+    }
+}
+
+static void who_has_no_deposit_any_more_does_not_stay_in_line(void **state)
+{
+    struct booking placed = { .state = BOOKING_PLACED,
+        .has_deposit = true,
+        .deposit = 7,
+        .deposit_state = ORDER_REFUNDED,
+        .place_state = PLACE_WAITING };
+    (void)state;
+    assert_int_equal(step_of(placed), BOOKING_DISMISS);
+    placed.place_state = PLACE_OFFERED;
+    assert_int_equal(step_of(placed), BOOKING_CANCEL_ORDER);
+    placed.place_state = PLACE_BOUGHT;
+    assert_int_equal(step_of(placed), BOOKING_CLOSE_BOUGHT);
+}
+
+static void late_money_joins_its_booking_if_that_could_be_made_today(void **state)
+{
+    struct booking_late late = { .booking = { .id = 1, .state = BOOKING_ENDED },
+        .takes_bookings = true,
+        .latest = BOOKING_NONE,
+        .booked = 2,
+        .cap = 3 };
+    (void)state;
+    late.booking.deposit_state = ORDER_CLOSED;
+    assert_true(booking_late_joins(&late));
+    late.booked = 3;
+    assert_false(booking_late_joins(&late)); /* full */
+    late.booking.state = BOOKING_DUE;
+    assert_true(booking_late_joins(&late)); /* it counts already */
+    late.booking.state = BOOKING_ENDED;
+    late.booked = 2;
+    late.latest = BOOKING_PLACED;
+    assert_false(booking_late_joins(&late)); /* booked again meanwhile */
+    late.latest = BOOKING_REFUNDED;
+    assert_true(booking_late_joins(&late));
+    late.takes_bookings = false;
+    assert_false(booking_late_joins(&late));
+    late.takes_bookings = true;
+    late.booking.deposit_state = ORDER_PAID; /* other money has joined, or it is kept */
+    assert_false(booking_late_joins(&late));
+    late.booking =
+        (struct booking){ .id = 1, .state = BOOKING_REFUNDED, .deposit_state = ORDER_REFUNDED };
+    assert_false(booking_late_joins(&late));
+}
+
 static void what_is_over_stays_over(void **state)
 {
     (void)state;
@@ -136,6 +214,9 @@ int main(void)
         cmocka_unit_test(a_booking_stands_in_line_once_its_deposit_is_paid),
         cmocka_unit_test(a_deposit_that_was_never_won_is_forgotten_after_an_hour),
         cmocka_unit_test(the_deposit_goes_back_when_the_booking_came_to_nothing),
+        cmocka_unit_test(the_shop_keeps_a_deposit_by_the_terms_of_the_booking_only),
+        cmocka_unit_test(who_has_no_deposit_any_more_does_not_stay_in_line),
+        cmocka_unit_test(late_money_joins_its_booking_if_that_could_be_made_today),
         cmocka_unit_test(what_is_over_stays_over),
         cmocka_unit_test(one_for_each_user_and_no_more_than_the_cap),
     };
