@@ -74,8 +74,9 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
     if (status == STATUS_OK && use != DATA_LOOK) {
         status = disk_folder_lock(folder->root, "lock");
         if (status == STATUS_BUSY) {
-            snprintf(error,
-                CONFIG_ERROR, "data folder %.150s is locked by another process: a server or command that uses it is running",
+            snprintf(error, CONFIG_ERROR,
+                "data folder %.150s is locked by another process: "
+                "a server or command that uses it is running",
                 path);
             goto fail;
         }

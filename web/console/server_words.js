@@ -58,7 +58,18 @@ export function told(text) {
     return isChinese() && text ? SENTENCES[text] ?? spoken(SENTENCES, text) : text;
 }
 
-export const actTold = (action) => (isChinese() ? ACTS[action]?.[0] ?? action : action);
-export const detailTold = (action, detail) => (isChinese() && ACTS[action] ? spoken(ACTS[action][1], detail) : detail);
+/* "sale 2 start_ms 1794986890945 cooldown_s 60" as a person reads it: times as times, names of fields as words, units after numbers. */
+const UNITS = { ms: 'ms', s: 's' };
+export function detailPlain(detail) {
+    const names = Object.keys(FIELDS).filter((name) => name.includes('_')).join('|');
+    return detail.replace(new RegExp(`\\b(${names})\\b(:?)(?: (\\d+)\\b)?`, 'g'), (_, name, colon, value) => {
+        const [, bare, unit] = /^(.*?)(?:_(ms|s))?$/.exec(name);
+        const said = value === undefined ? '' : TIME_MS.test(value) || !unit ? ` ${value}` : ` ${value} ${UNITS[unit]}`;
+        return bare.replaceAll('_', ' ') + colon + said;
+    }).replace(/\b\d{13}\b/g, (time) => moment(Number(time), true)).replace(/\b(price) (\d+)\b/g, '$1 $2 minor units');
+}
+
+export const actTold = (action) => (isChinese() ? ACTS[action]?.[0] ?? action : action.replace(/[._-]/g, ' '));
+export const detailTold = (action, detail) => (!isChinese() ? detailPlain(detail) : ACTS[action] ? spoken(ACTS[action][1], detail) : detail);
 export const findingTold = (code) => (isChinese() ? FINDINGS[code] ?? code : code);
 export const messageTold = (type) => (isChinese() ? MESSAGES[type] ?? type : type);

@@ -107,6 +107,16 @@ test('what has no words is shown as it came, and English readers get what the se
     languageSet('en');
     for (const sentence of Object.keys(SENTENCES))
         assert.equal(told(sentence), sentence);
-    assert.equal(actTold('sale.publish'), 'sale.publish');
+    languageSet('zh-CN');
+});
+
+test('an English reader of the trail gets words, times and units, and what somebody wrote stays', () => {
+    languageSet('en');
+    assert.equal(actTold('sale.unpublish.force'), 'sale unpublish force');
+    const detail = detailTold('sale.terms', 'sale 2 start_ms 1794986890945 limit_per_user 0 eligible_only false cooldown_s 60 return_draw_ms 5000');
+    assert.match(detail, /^sale 2 start Nov 18, [\d:]+ limit per user 0 eligible only false cooldown 60 s return draw 5000 ms$/);
+    assert.equal(detailTold('item.create', 'item 5 sale 2 product 4 total 110 price 9000'), 'item 5 sale 2 product 4 total 110 price 9000 minor units');
+    assert.equal(detailTold('sale.change', 'sale 2 pass_once: false → true'), 'sale 2 pass once: false → true');
+    assert.equal(detailTold('media.remove', '/media/a_b_12.jpg'), '/media/a_b_12.jpg');
     languageSet('zh-CN');
 });
