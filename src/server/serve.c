@@ -13,7 +13,7 @@ static const char options_text[] =
     "  --port N, --address A    where the server listens: server.port, server.address\n"
     "  --role ROLE              on several machines: cluster.role\n"
     "  --set section.key=value  any setting\n"
-    "  The environment (STAMPEDE_SECTION_KEY) counts before the file, options before both.\n";
+    "  The environment (STAMPEDE_SECTION_KEY) overrides the file, options override both.\n";
 static const char serve_usage[] = "usage: stampede serve [--config FILE] [option value]...\n"
                                   "  Runs the server in the foreground until SIGTERM or Ctrl-C; "
                                   "SIGHUP reads the settings again.\n";

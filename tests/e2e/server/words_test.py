@@ -3,8 +3,9 @@
 import os
 import re
 import subprocess
+import sys
 
-from kit.harness import Server, binary_path, equal, rule, run, temp_folder, true
+from kit.harness import REPOSITORY, Server, binary_path, equal, rule, run, temp_folder, true
 
 PROGRAM = binary_path(plain=True)
 
@@ -59,6 +60,17 @@ def a_wrong_line_of_a_settings_file_is_named_with_its_cause():
             file.write(text)
         refused(("serve", "--config", path), says)
         true("no settings file" not in program("serve", "--config", path).stderr, text)
+
+
+@rule
+def completion_knows_the_verbs_and_options_of_each_command():
+    folder = temp_folder()
+    subprocess.run([sys.executable, os.path.join(REPOSITORY, "tools/package_texts.py"), PROGRAM, folder], check=True)
+    for words, says in ((["follow", ""], ["status", "takeover", "--from"]), (["restore", "--"], ["--from", "--until", "--config"]), (["key", "pa"], ["password"]),
+                        (["admin", "sale", "pub"], ["publish"])):
+        script = f"source {folder}/stampede.bash; COMP_WORDS=(stampede {' '.join(repr(word) for word in words)}); COMP_CWORD={len(words)}; _stampede; echo ${{COMPREPLY[@]}}"
+        found = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
+        true(set(says) <= set(found), f"{words}: {found}")
 
 
 @rule
