@@ -53,9 +53,15 @@ function spoken(table, text) {
     return text;
 }
 
+/* Fields of the API that a form of the console shows by another name. */
+const LABELS = { period_limit: 'item.period', payer_limit: 'item.payer', period_days: 'item.days', period_group: 'item.group', flash_price: 'item.price', list_price: 'item.list',
+    limit_per_user: 'item.limit', pay_window_ms: 'item.window', start_ms: 'sale.start', end_ms: 'sale.end', pace_per_s: 'sale.pace_per_s', drop_percent: 'sale.drop_percent',
+    cooldown_s: 'sale.cooldown_s', start_draw_ms: 'sale.start_draw_ms', return_draw_ms: 'sale.return_draw_ms', deposit_item: 'soldout.deposit', presale_cap: 'soldout.cap' };
+const LABELLED = new RegExp(`\\b(${Object.keys(LABELS).join('|')})\\b`, 'g');
+
 /* A refusal, an alarm, a finding, why a ban or a dead letter is there. */
 export function told(text) {
-    return isChinese() && text ? SENTENCES[text] ?? spoken(SENTENCES, text) : text;
+    return !text ? text : isChinese() ? SENTENCES[text] ?? spoken(SENTENCES, text) : text.replace(LABELLED, (name) => `“${say(LABELS[name])}”`);
 }
 
 /* "sale 2 start_ms 1794986890945 cooldown_s 60" as a person reads it: times as times, names of fields as words, units after numbers. */

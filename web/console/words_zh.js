@@ -323,7 +323,7 @@ export const ZH = {
     'ready.open': '没有人机验证和等候室',
     'ready.sandbox': '支付使用沙盒：不涉及真实资金',
     'run.title': '运行',
-    'run.none': '您的角色在此没有可用操作。',
+    'run.none': '这里没有可做的操作。',
     'run.draft': '草稿：外部不可见。',
     'run.scheduled': '已发布，到点自动开始。',
     'run.open': '正在售卖。',

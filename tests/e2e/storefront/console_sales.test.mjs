@@ -85,7 +85,7 @@ describe('changing sales', () => {
         const { page } = await signedIn(LOOKS[0], `sales/${sale.id}/edit`);
         await page.getByLabel('End', { exact: true }).fill('2026-01-01T00:00');
         await page.getByRole('button', { name: 'Save' }).click();
-        await page.getByRole('alert').getByText('end_ms must be after start_ms').waitFor();
+        await page.getByRole('alert').getByText('“End” must be after “Start”').waitFor();
         await wellMade(page, 'sale-edit-refused');
     });
 
