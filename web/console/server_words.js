@@ -68,9 +68,9 @@ export function told(text) {
 const UNITS = { ms: 'ms', s: 's' };
 export function detailPlain(detail) {
     const names = Object.keys(FIELDS).filter((name) => name.includes('_')).join('|');
-    return detail.replace(new RegExp(`\\b(${names})\\b(:?)(?: (\\d+)\\b)?`, 'g'), (_, name, colon, value) => {
+    return detail.replace(new RegExp(`\\b(${names})\\b(:?)(?: (\\d+)\\b( → \\d+)?)?`, 'g'), (_, name, colon, value, to = '') => {
         const [, bare, unit] = /^(.*?)(?:_(ms|s))?$/.exec(name);
-        const said = value === undefined ? '' : TIME_MS.test(value) || !unit ? ` ${value}` : ` ${value} ${UNITS[unit]}`;
+        const said = value === undefined ? '' : TIME_MS.test(value) || !unit ? ` ${value}${to}` : ` ${value}${to} ${UNITS[unit]}`;
         return bare.replaceAll('_', ' ') + colon + said;
     }).replace(/\b\d{13}\b/g, (time) => moment(Number(time), true)).replace(/\b(price) (\d+)\b/g, '$1 $2 minor units');
 }

@@ -119,6 +119,8 @@ test('an English reader of the trail gets words, times and units, and what someb
     assert.match(detail, /^sale 2 start Nov 18, [\d:]+ limit per user 0 eligible only false cooldown 60 s return draw 5000 ms$/);
     assert.equal(detailTold('item.create', 'item 5 sale 2 product 4 total 110 price 9000'), 'item 5 sale 2 product 4 total 110 price 9000 minor units');
     assert.equal(detailTold('sale.change', 'sale 2 pass_once: false → true'), 'sale 2 pass once: false → true');
+    assert.equal(detailTold('sale.change', 'sale 2 cooldown_s: 60 → 30'), 'sale 2 cooldown: 60 → 30 s');
+    assert.match(detailTold('sale.change', 'sale 2 end_ms: 1794986890945 → 1794986890946'), /^sale 2 end: Nov 18, [\d:]+ → Nov 18, [\d:]+$/);
     assert.equal(detailTold('media.remove', '/media/a_b_12.jpg'), '/media/a_b_12.jpg');
     languageSet('zh-CN');
 });
