@@ -205,7 +205,7 @@ async def line(shop, until):
     now = (await shop.ask("GET", "/v1/time"))[1]["now_ms"]
     start = now + LINE_STARTS_IN_S * 1000
     sale = (await shop.admin("POST", "/sales", {
-        "title": "排队专场", "texts": {"en": {"title": "With a line"}}, "start_ms": start, "end_ms": start + 3600000, "waiting_room": True}))["id"]
+        "title": "排队专场", "texts": {"en": {"title": "With a waiting room"}}, "start_ms": start, "end_ms": start + 3600000, "waiting_room": True}))["id"]
     item = (await shop.admin("POST", "/items", {
         "sale": sale, "product": 2, "flash_price": 14900, "limit_per_user": 1, "total": LINE_UNITS}))["id"]
     await shop.admin("POST", f"/sales/{sale}/publish")

@@ -6,7 +6,7 @@ Usage: package_texts.py SERVER OUT_FOLDER
   stampede.ini        every setting with its default, its bounds and what it means (docs/configuration.md)
   stampede.1          the commands (their --help)
   stampede.ini.5      the same settings as a manual page
-  stampede.bash       completion of commands and of `stampede admin` verbs
+  stampede.bash       completion of commands, their verbs and options
 """
 import collections
 import os
@@ -102,7 +102,7 @@ def manual_settings(settings):
         ("NAME", ["stampede.ini \\- settings of the flash\\-sale server Stampede"]),
         ("DESCRIPTION", ["Sections in square brackets, then lines of the form", ".IR key = value .",
                          "A setting is also read from the environment: STAMPEDE_SECTION_KEY, or STAMPEDE_SECTION_KEY_FILE for a file whose first",
-                         "line is the value. The environment counts before the file, the command line before the environment.",
+                         "line is the value. The environment overrides the file, the command line overrides both.",
                          "An unknown name or a value out of bounds is an error, and nothing is started."]),
         ("SETTINGS", body),
         ("FILES", [".TP", ".I /etc/stampede/stampede.ini", "read by the systemd units"]),
@@ -145,12 +145,19 @@ def manual_commands(server, commands, verbs):
         ("SEE ALSO", [".BR stampede.ini (5)"])])
 
 
-def completion(commands, verbs):
+def words_of(server, name):
+    """The verbs and options that the help of a command names."""
+    text = "" if name in ("admin", "version") else said(server, name, "--help")
+    return list(dict.fromkeys(re.findall(rf"stampede {name} ([a-z]+) ", text) + re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text)))
+
+
+def completion(server, commands, verbs):
     words = collections.OrderedDict()
     for verb, _ in verbs:
         first, _, second = verb.partition(" ")
         words.setdefault(first, []).append(second)
     cases = "\n".join(f'        {first}) words="{" ".join(filter(None, seconds))}" ;;' for first, seconds in words.items())
+    others = "\n".join(f'        {name}) words="{" ".join(words_of(server, name))}" ;;' for name, _ in commands if name not in ("admin", "version"))
     return f"""# SPDX-License-Identifier: Apache-2.0
 # Completion of stampede(1) for bash.
 _stampede() {{
@@ -162,6 +169,10 @@ _stampede() {{
     elif [ "${{COMP_WORDS[1]}}" = admin ] && [ "$COMP_CWORD" -eq 3 ]; then
         case ${{COMP_WORDS[2]}} in
 {cases}
+        esac
+    else
+        case ${{COMP_WORDS[1]}} in
+{others}
         esac
     fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
@@ -177,7 +188,7 @@ def main():
     settings, commands, verbs = settings_read(), commands_read(server), verbs_read(server)
     os.makedirs(out, exist_ok=True)
     for name, text in {"stampede.ini": ini(settings), "stampede.1": manual_commands(server, commands, verbs),
-                       "stampede.ini.5": manual_settings(settings), "stampede.bash": completion(commands, verbs)}.items():
+                       "stampede.ini.5": manual_settings(settings), "stampede.bash": completion(server, commands, verbs)}.items():
         with open(os.path.join(out, name), "w", encoding="utf-8") as file:
             file.write(text)
 

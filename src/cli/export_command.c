@@ -339,8 +339,17 @@ static bool is_base(const char *url)
         && url[size - 1] != '/' && url[strcspn(url, "?#\"'<>;, \\")] == 0;
 }
 
+static const char usage[] =
+    "usage: stampede export DIR --api URL [--from URL] [--then PROGRAM]\n"
+    "  Writes the pages of a running server into the folder DIR, for a CDN to carry "
+    "(docs/export.md).\n"
+    "  --api   where exported pages ask for sessions, passes and orders\n"
+    "  --from  where the pages are read; default: the address of --api\n"
+    "  --then  a program to run afterwards, with DIR as its argument, like an upload\n";
+
 int export_main(int argc, char **argv)
 {
+    const bool help = argc > 1 && strcmp(argv[argc - 1], "--help") == 0;
     static struct export export;
     bool good = argc >= 2 && argc % 2 == 0 && argv[1][0] != '-' && strlen(argv[1]) < PATH_BYTES;
     for (int i = 2; good && i + 1 < argc; i += 2) {
@@ -352,9 +361,9 @@ int export_main(int argc, char **argv)
         if (good)
             *value = argv[i + 1];
     }
-    if (!good || export.api == NULL) {
-        fprintf(stderr, "usage: stampede export DIR --api URL [--from URL] [--then PROGRAM]\n");
-        return EXIT_USAGE;
+    if (help || !good || export.api == NULL) {
+        fputs(usage, help ? stdout : stderr);
+        return help ? 0 : EXIT_USAGE;
     }
     export.from = export.from == NULL ? export.api : export.from;
     if (!is_base(export.api) || !is_base(export.from)) {

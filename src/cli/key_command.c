@@ -26,8 +26,9 @@ struct key_options {
 
 static int usage(FILE *errors, const char *wrong)
 {
-    fprintf(errors,
-        "stampede key: %s\n"
+    if (wrong != NULL)
+        fprintf(errors, "stampede key: %s\n", wrong);
+    fputs(
         "usage: stampede key new --name NAME --role viewer|operator|admin|channel=NAME --file "
         "FILE\n"
         "       stampede key password --name NAME --role viewer|operator|admin --file FILE\n"
@@ -39,8 +40,8 @@ static int usage(FILE *errors, const char *wrong)
         "salted hash.\n"
         "  A key with the role channel=NAME works for that sales channel only "
         "(docs/channels.md).\n",
-        wrong);
-    return KEY_USAGE;
+        errors);
+    return wrong != NULL ? KEY_USAGE : KEY_DONE;
 }
 
 static bool file_load(const char *path, struct admin_keys *keys, FILE *errors)
@@ -178,6 +179,8 @@ int key_command_run(int argc, char **argv, int in, FILE *out, FILE *errors)
     struct key_options options = { .in = in };
     if (argc < 2)
         return usage(errors, "missing verb: new, password or list");
+    if (strcmp(argv[argc - 1], "--help") == 0)
+        return usage(out, NULL);
     for (int i = 2; i < argc; i += 2) {
         const char **place = strcmp(argv[i], "--name") == 0 ? &options.name
             : strcmp(argv[i], "--role") == 0                ? &options.role

@@ -307,7 +307,7 @@ static enum status value_store(struct config *config, enum config_source source,
     struct entry found, *entry = &found;
     size_t at;
     if (!entry_find(section, key, entry, &at)) {
-        snprintf(error, CONFIG_ERROR, "unknown setting %.60s.%.60s", section, key);
+        snprintf(error, CONFIG_ERROR, "unknown setting %s.%s (see `stampede config`)", section, key);
         return STATUS_BAD_INPUT;
     }
     const char *wrong = entry_store(config, entry, value);
@@ -353,9 +353,11 @@ struct file_context {
 static int file_value(void *context, const char *section, const char *key, const char *value)
 {
     struct file_context *file = context;
-    if (file->error[0] != 0)
-        return 0; /* the first trouble is the one to tell */
-    return value_store(file->config, CONFIG_FILE, section, key, value, file->error) == STATUS_OK;
+    const bool first = file->error[0] == 0; /* the first trouble is the one to tell */
+    if (first && section[0] == 0)
+        snprintf(file->error, CONFIG_ERROR, "%.60s is in no section, like [server]", key);
+    return first && section[0] != 0
+        && value_store(file->config, CONFIG_FILE, section, key, value, file->error) == STATUS_OK;
 }
 
 enum status config_load_file(struct config *config, const char *path, char error[CONFIG_ERROR])
@@ -369,7 +371,7 @@ enum status config_load_file(struct config *config, const char *path, char error
     snprintf(what, sizeof what, "%s",
         error[0] != 0  ? error
             : line < 0 ? "can't be read"
-                       : "not a setting");
+                       : "neither [section] nor name = value");
     if (line > 0)
         snprintf(error, CONFIG_ERROR, "%.100s line %d: %.120s", path, line, what);
     else
@@ -428,7 +430,7 @@ enum status config_set(
     char section[64];
     const char *dot = strchr(name, '.');
     if (dot == NULL || (size_t)(dot - name) >= sizeof section) {
-        snprintf(error, CONFIG_ERROR, "unknown setting %.100s", name);
+        snprintf(error, CONFIG_ERROR, "unknown setting %.100s (see `stampede config`)", name);
         return STATUS_BAD_INPUT;
     }
     memcpy(section, name, (size_t)(dot - name));

@@ -58,7 +58,8 @@ static const char *url_wrong(
 static const char *data_wrong(const struct config *config)
 {
     if (config->folder[0] == 0)
-        return "data.folder must be set";
+        return "data.folder must be set: --data DIR, or folder in the section [data] of the "
+               "settings";
     return config->segment_bytes % 4096 != 0 ? "data.segment_bytes must be a multiple of 4096" : NULL;
 }
 

@@ -74,7 +74,10 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
     if (status == STATUS_OK && use != DATA_LOOK) {
         status = disk_folder_lock(folder->root, "lock");
         if (status == STATUS_BUSY) {
-            snprintf(error, CONFIG_ERROR, "data folder %.150s is locked by another process", path);
+            snprintf(error, CONFIG_ERROR,
+                "data folder %.150s is locked by another process: "
+                "a server or command that uses it is running",
+                path);
             goto fail;
         }
     }
@@ -94,7 +97,9 @@ enum status data_folder_open(struct data_folder *folder, const char *path, enum 
     if (status == STATUS_OK)
         return STATUS_OK;
     snprintf(error, CONFIG_ERROR, "data folder %.150s%s: %s", path, part,
-        status == STATUS_IO ? strerrordesc_np(errno)
+        status == STATUS_IO && errno == EACCES
+            ? "permission denied: give it to the user who runs the server (chown)"
+            : status == STATUS_IO ? strerrordesc_np(errno)
             : status == STATUS_CORRUPT
             ? "is damaged or of another version: restore it from a backup"
             : status == STATUS_NOT_FOUND

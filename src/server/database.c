@@ -188,11 +188,17 @@ static int migrate(const struct config *config)
     return 0;
 }
 
+static const char usage[] = "usage: stampede store migrate [--config FILE] [option value]...\n"
+                            "  Makes the tables of the database server that the settings name, or "
+                            "brings them to this version.\n";
+
 int store_main(int argc, char **argv)
 {
     struct config config;
+    if (serve_help(usage, argc, argv))
+        return 0;
     if (argc < 2 || strcmp(argv[1], "migrate") != 0) {
-        fprintf(stderr, "usage: stampede store migrate [--config FILE] [--set section.key=value]...\n");
+        fputs(usage, stderr);
         return 2;
     }
     return serve_settings_read(&config, argc - 1, argv + 1) ? migrate(&config) : 2;

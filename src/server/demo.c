@@ -49,7 +49,7 @@ static enum status demo_seed(struct order_store *store, uint64_t now_ms)
     if (status != STATUS_OK || count > 0)
         return status; /* a demo that goes on */
     snprintf(sale.title, sizeof sale.title, "马上开抢");
-    snprintf(sale.texts, sizeof sale.texts, "{\"en\":{\"title\":\"Half past now\"}}");
+    snprintf(sale.texts, sizeof sale.texts, "{\"en\":{\"title\":\"Today's flash sale\"}}");
     status = store->ops->sale_insert(store, &sale);
     if (status == STATUS_OK)
         status = store->ops->sale_update(store, &sale);
@@ -91,11 +91,19 @@ static void demo_started(const struct config *config, uint16_t port, void *conte
            "  admin API   http://%s:%u/admin/v1/\n"
            "              admin key: %s\n"
            "              try: STAMPEDE_ADMIN_KEY=… stampede admin sale list --url http://%s:%u\n"
-           "  The sale opens in half a minute. Orders are paid in a sandbox, without real money.\n"
+           "  The sale of a new demo opens in half a minute. Orders are paid in a sandbox, without "
+           "real money.\n"
            "  Ctrl-C stops the server.\n\n",
         host, port, host, port, demo->invitation, host, port, demo->key, host, port);
     fflush(stdout);
 }
+
+static const char usage[] =
+    "usage: stampede demo --data DIR [--port 8080] [--address 127.0.0.1] [--set "
+    "section.key=value]...\n"
+    "  Runs a server with a sale to play with, and prints its addresses and an admin key. Payments "
+    "go to\n"
+    "  a sandbox: no real money. With the same DIR it goes on where it was; Ctrl-C stops it.\n";
 
 static void invitation_make(struct demo *demo)
 {
@@ -135,6 +143,10 @@ int demo_main(int argc, char **argv)
     struct demo demo = { 0 };
     char error[CONFIG_ERROR];
     const char *data = NULL;
+    if (argc > 1 && strcmp(argv[argc - 1], "--help") == 0) {
+        fputs(usage, stdout);
+        return 0;
+    }
     config_defaults(&config);
     config.guests = true;
     config.user_refund_ms = REFUND_MS;
@@ -146,16 +158,13 @@ int demo_main(int argc, char **argv)
             && serve_option_take(&config, argv[i], argv[i + 1], error) == STATUS_OK)
             continue;
         if (error[0] == 0)
-            fprintf(stderr,
-                "usage: stampede demo --data DIR [--port 8080] [--address 127.0.0.1] "
-                "[--set section.key=value]...\n");
-        else
-            fprintf(stderr, "stampede: %s\n", error);
+            snprintf(error, sizeof error, "'%.60s' is not known here, or has no value", argv[i]);
+        fprintf(stderr, "stampede: %s\n", error);
         return 2;
     }
     data = config.folder;
     if (config_check(&config, error) != STATUS_OK) {
-        fprintf(stderr, "stampede: %s (--data DIR)\n", error);
+        fprintf(stderr, "stampede: %s\n", error);
         return 2;
     }
     if (!key_file_make(&demo, &config, data)) {

@@ -263,7 +263,7 @@ int follow_main(int argc, char **argv)
     } verbs[] = { { "status", follow_status }, { "takeover", follow_takeover } };
     struct follow_options options = { 0 };
     int (*run)(const struct follow_options *) = follow_run;
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+    if (argc > 1 && strcmp(argv[argc - 1], "--help") == 0) {
         fputs(usage, stdout);
         return 0;
     }

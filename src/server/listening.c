@@ -42,6 +42,9 @@ bool listening_is_taken(
 {
     if (listening->plain_count > 0 || !listener_taken(address, port))
         return false;
-    snprintf(error, CONFIG_ERROR, "can't listen on %.100s port %u: something else does", address, port);
+    snprintf(error, CONFIG_ERROR,
+        "can't listen on %.100s port %u: another program does (`ss -ltnp` shows it); "
+        "stop it or change server.port",
+        address, port);
     return true;
 }

@@ -18,6 +18,7 @@
 #include "server/serve.h"
 #include "server/version.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ static const struct verb verbs[] = {
     { "draw", draw_main, "check the draw of a waiting room from the published data" },
     { "export", export_main, "write the pages into a folder that a CDN can carry" },
     { "rehearse", rehearse_main, "play a crowd against a copy of a sale, and report" },
-    { "key", key_command_main, "make and list admin keys" },
+    { "key", key_command_main, "make admin keys and passwords of the console, and list them" },
     { "mint", mint_main, "make passes and sessions for rehearsals, signed with the data folder's secret" },
 };
 
@@ -52,14 +53,27 @@ static int help(FILE *out)
     fprintf(out, "stampede %s: a flash-sale server\n\nusage: stampede COMMAND ...\n\n", STAMPEDE_VERSION);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         fprintf(out, "  %-9s %s\n", verbs[i].name, verbs[i].what);
-    fprintf(out, "  %-9s %s\n", "version", "print the version");
+    fprintf(out, "  %-9s %s\n\n`stampede COMMAND --help` shows the options of a command.\n",
+        "version", "print the version");
     return out == stdout ? 0 : 2;
+}
+
+static bool asks_help(const char *word)
+{
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
 int main(int argc, char **argv)
 {
+    char *const asked = (char[]){ "--help" };
     if (argc < 2)
         return help(stderr);
+    if (argc == 3 && asks_help(argv[1])) { /* help COMMAND */
+        argv[1] = argv[2];
+        argv[2] = asked;
+    } else if (argc >= 3 && strcmp(argv[argc - 1], "-h") == 0) {
+        argv[argc - 1] = asked;
+    }
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(argv[1], verbs[i].name) == 0)
             return verbs[i].run(argc - 1, argv + 1);
@@ -69,8 +83,8 @@ int main(int argc, char **argv)
         printf("stampede %s\n", STAMPEDE_VERSION);
         return 0;
     }
-    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0)
+    if (asks_help(argv[1]))
         return help(stdout);
-    fprintf(stderr, "stampede: unknown command '%s'\n\n", argv[1]);
-    return help(stderr);
+    fprintf(stderr, "stampede: unknown command '%s'; `stampede help` lists all commands\n", argv[1]);
+    return 2;
 }

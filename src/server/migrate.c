@@ -245,8 +245,8 @@ static const char help_text[] =
     "  DIR      the data folder of one machine; to move into, one that is not there or empty\n"
     "  FILE     the settings of the many machines: inventory.kind = redis; to move into, an empty "
     "database\n"
-    "  Killed at any moment, it goes on when it is run again with the same words.\n"
-    "  exit: 0 moved, 1 not moved (what is wrong is said), 2 wrong words\n";
+    "  Killed at any moment, it goes on when it is run again with the same arguments.\n"
+    "  exit: 0 moved, 1 not moved (what is wrong is said), 2 wrong arguments\n";
 
 static int usage(bool asked_for)
 {

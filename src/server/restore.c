@@ -265,10 +265,10 @@ static bool restore_run(struct restore *restore)
 }
 
 static const char usage[] =
-    "usage: stampede restore [--config FILE] [--data DIR] [--set section.key=value]...\n"
+    "usage: stampede restore [--config FILE] [option value]...\n"
     "         updates an older database from the journal beside it\n"
     "       stampede restore --from BACKUP [--to DIR] [--until TIME|POSITION] [--journal FOLDER]\n"
-    "           [--lose-later-orders] [--config FILE] ...\n"
+    "           [--lose-later-orders] [--config FILE] [option value]...\n"
     "         makes a data folder of a backup (docs/backup.md). --to is data.folder of the "
     "settings if it\n"
     "         is not given. --journal: a later journal of the same shop, in place of the "
@@ -353,6 +353,10 @@ int restore_main(int argc, char **argv)
     struct backup_return from = { .until_lsn = UINT64_MAX, .until_ms = UINT64_MAX };
     struct restore *restore = calloc(1, sizeof *restore);
     invariant(restore != NULL);
+    if (serve_help(usage, argc, argv)) {
+        free(restore);
+        return 0;
+    }
     const bool understood = arguments_take(&from, &argc, argv);
     if (!understood)
         fputs(usage, stderr);

@@ -4,6 +4,7 @@
 
 import { element } from '../dom.js';
 import { bearer, onSignedOut, sessionBegin, sessionEnd, sessionRead } from './api.js';
+import { zoneName } from './format.js';
 import { language, languageSet, say } from './i18n.js';
 import { icon } from './icons.js';
 import { screenFind, SCREENS } from './screens.js';
@@ -63,7 +64,7 @@ function framePaint(session) {
         element('header', { class: 'side' }, element('a', { class: 'brand', href: '#/live' }, icon('brand'), element('span', { textContent: 'Stampede' })),
             navigation(screen.nav),
             element('div', { class: 'who' }, element('span', { class: 'who-name' }, element('b', { textContent: session.name }),
-                element('small', { textContent: say(`role.${session.role}`) })),
+                element('small', { textContent: `${say(`role.${session.role}`)} · ${zoneName()}` })),
             element('div', { class: 'who-acts' }, languageButton(() => framePaint(session)), out))),
         main);
     stop = screen.show(main, screen.rest) ?? (() => {});

@@ -19,8 +19,10 @@ async function auditRead() {
 }
 
 function trailPanel(found) {
-    return listPanel(say('audit.title'), 'audit', table(say('audit.title'), [say('audit.time'), say('audit.actor'), say('audit.action'), say('audit.detail')],
-        found.slice(-SHOWN_MAX).reverse().map(({ time_ms: time, actor, action, detail }) => [moment(time, true), told(actor), actTold(action), detailTold(action, detail)]), say('audit.none')));
+    const list = table(say('audit.title'), [say('audit.time'), say('audit.actor'), say('audit.action'), say('audit.detail')],
+        found.slice(-SHOWN_MAX).reverse().map(({ time_ms: time, actor, action, detail }) => [moment(time, true), told(actor), actTold(action), detailTold(action, detail)]), say('audit.none'));
+    list.className += ' trail';
+    return listPanel(say('audit.title'), 'audit', list);
 }
 
 /* Entries whose detail speaks of this thing, newest first: "sale 3", "item 7", "order 00ab…". */

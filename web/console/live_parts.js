@@ -51,7 +51,7 @@ export function roomsMake() {
     return {
         node,
         paint: (snapshot, sale) => paint(snapshot.sales.filter((one) => one.room && (sale === null || one.id === sale))
-            .map(({ title, room }) => ({ title, room }))),
+            .map((one) => ({ title: nameIn(one), room: one.room }))),
     };
 }
 

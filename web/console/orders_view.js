@@ -193,7 +193,7 @@ function orderShow(main, id) {
             place.look();
         };
         const acts = orderActs(order, done);
-        node.replaceChildren(titleRow(say('order.title'), chip(say(`order.${view.state}`), view.state)), teller.node,
+        node.replaceChildren(titleRow(say('order.title', { order: view.order }), chip(say(`order.${view.state}`), view.state)), teller.node,
             element('div', { class: 'grid wide-left' }, panel(say('order.story'), storyOf(order, payments, refunds), element('div', { class: 'acts' }, ...acts)),
                 element('div', { class: 'stack' }, panel(say('sale.about'), facts([[say('order.order'), element('span', { class: 'mono', textContent: view.order })],
                     [say('order.ticket'), element('span', { class: 'mono', textContent: view.ticket })], [say('orders.item'), view.item], [say('order.quantity'), number(view.quantity)],

@@ -6,7 +6,7 @@ import { auditPanel } from './audit.js';
 import { change, read, readAll } from './api.js';
 import { bundlePanel } from './bundle_panel.js';
 import { ask } from './dialog.js';
-import { moment, money, number } from './format.js';
+import { moment, money, number, zoneName } from './format.js';
 import { nameIn, named, say } from './i18n.js';
 import { itemFields } from './item_form.js';
 import { unitsBar } from './live_parts.js';
@@ -86,7 +86,7 @@ export function saleShow(main, id) {
             : element('p', { class: 'none', textContent: say('ready.items.none') }));
         if (editable)
             stock.append(element('div', { class: 'acts' }, button(say('item.add'), () => itemAdd(sale, () => place.look(true)))));
-        const about = panel(say('sale.about'), facts([[say('sale.start'), moment(sale.start_ms, true)], [say('sale.end'), moment(sale.end_ms, true)],
+        const about = panel(say('sale.about'), facts([[say('sale.start'), moment(sale.start_ms, true)], [say('sale.end'), moment(sale.end_ms, true)], [say('times.offset'), zoneName()],
             [say('sale.check'), named('check', sale.human_check)], [say('sale.room'), say(sale.waiting_room ? 'yes' : 'no')],
             [say('sale.limit'), sale.limit_per_user === 0 ? say('sale.limit.none') : number(sale.limit_per_user)]]));
         const links = [];

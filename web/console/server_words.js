@@ -53,12 +53,29 @@ function spoken(table, text) {
     return text;
 }
 
+/* Fields of the API that a form of the console shows by another name. */
+const LABELS = { period_limit: 'item.period', payer_limit: 'item.payer', period_days: 'item.days', period_group: 'item.group', flash_price: 'item.price', list_price: 'item.list',
+    limit_per_user: 'item.limit', pay_window_ms: 'item.window', start_ms: 'sale.start', end_ms: 'sale.end', pace_per_s: 'sale.pace_per_s', drop_percent: 'sale.drop_percent',
+    cooldown_s: 'sale.cooldown_s', start_draw_ms: 'sale.start_draw_ms', return_draw_ms: 'sale.return_draw_ms', deposit_item: 'soldout.deposit', presale_cap: 'soldout.cap' };
+const LABELLED = new RegExp(`\\b(${Object.keys(LABELS).join('|')})\\b`, 'g');
+
 /* A refusal, an alarm, a finding, why a ban or a dead letter is there. */
 export function told(text) {
-    return isChinese() && text ? SENTENCES[text] ?? spoken(SENTENCES, text) : text;
+    return !text ? text : isChinese() ? SENTENCES[text] ?? spoken(SENTENCES, text) : text.replace(LABELLED, (name) => `“${say(LABELS[name])}”`);
 }
 
-export const actTold = (action) => (isChinese() ? ACTS[action]?.[0] ?? action : action);
-export const detailTold = (action, detail) => (isChinese() && ACTS[action] ? spoken(ACTS[action][1], detail) : detail);
+/* "sale 2 start_ms 1794986890945 cooldown_s 60" as a person reads it: times as times, names of fields as words, units after numbers. */
+const UNITS = { ms: 'ms', s: 's' };
+export function detailPlain(detail) {
+    const names = Object.keys(FIELDS).filter((name) => name.includes('_')).join('|');
+    return detail.replace(new RegExp(`\\b(${names})\\b(:?)(?: (\\d+)\\b( → \\d+)?)?`, 'g'), (_, name, colon, value, to = '') => {
+        const [, bare, unit] = /^(.*?)(?:_(ms|s))?$/.exec(name);
+        const said = value === undefined ? '' : TIME_MS.test(value) || !unit ? ` ${value}${to}` : ` ${value}${to} ${UNITS[unit]}`;
+        return bare.replaceAll('_', ' ') + colon + said;
+    }).replace(/\b\d{13}\b/g, (time) => moment(Number(time), true)).replace(/\b(price) (\d+)\b/g, '$1 $2 minor units');
+}
+
+export const actTold = (action) => (isChinese() ? ACTS[action]?.[0] ?? action : action.replace(/[._-]/g, ' '));
+export const detailTold = (action, detail) => (!isChinese() ? detailPlain(detail) : ACTS[action] ? spoken(ACTS[action][1], detail) : detail);
 export const findingTold = (code) => (isChinese() ? FINDINGS[code] ?? code : code);
 export const messageTold = (type) => (isChinese() ? MESSAGES[type] ?? type : type);

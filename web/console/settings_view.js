@@ -6,7 +6,7 @@ import { read } from './api.js';
 import { csvText, fileSave } from './csv.js';
 import { number } from './format.js';
 import { healthOf } from './health.js';
-import { say } from './i18n.js';
+import { hasWords, say } from './i18n.js';
 import { keysPart, keysTrail } from './keys_part.js';
 import { button, chip, choice, loadedPlace, loadedShow, panel, table, titleRow } from './parts.js';
 import { may } from './session.js';
@@ -15,7 +15,7 @@ function healthPart(snapshot) {
     return panel(say('health.title'), element('ul', { class: 'checks' }, ...healthOf(snapshot).map(([key, grade, values]) => {
         const told = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, number(value)]));
         return element('li', { 'data-grade': grade, 'data-part': key }, element('span', { class: 'sr', textContent: say(`grade.${grade}`) }),
-            element('b', { textContent: say(`health.${key}`) }), ' ', say(`health.${key}.${grade === 'good' ? 'good' : 'wrong'}`, told));
+            element('b', { textContent: say(`health.${key}`) }), ' ', say(`health.${key}.${grade === 'good' || hasWords(`health.${key}.${grade}`) ? grade : 'wrong'}`, told));
     })));
 }
 

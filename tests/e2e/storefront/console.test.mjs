@@ -128,7 +128,7 @@ describe('sales', () => {
         await act(page, 'End', '10 units stay unsold');
         await page.locator('.chip', { hasText: 'Ended' }).waitFor();
         const trail = page.locator('.panel', { hasText: 'Who did what' });
-        for (const action of ['sale.publish', 'sale.open', 'sale.pause', 'sale.resume', 'sale.end'])
+        for (const action of ['sale publish', 'sale open', 'sale pause', 'sale resume', 'sale end'])
             await trail.getByText(action, { exact: true }).waitFor();
         assert.equal(await page.evaluate(() => window.evil), undefined);
         assert.equal(await page.locator('main script, main img[onerror]').count(), 0);
@@ -231,10 +231,10 @@ describe('orders, trouble and the report', () => {
         await dialog(page).getByRole('button', { name: 'Keep' }).click();
         await page.getByText('The note is kept.').waitFor();
         const trail = page.locator('.panel', { hasText: 'Who did what' });
-        await trail.getByRole('row', { name: 'order.note' }).getByText('called').waitFor();
+        await trail.getByRole('row', { name: 'order note' }).getByText('called').waitFor();
         assert.equal(await page.evaluate(() => window.evil), undefined);
         const [file] = await Promise.all([page.waitForEvent('download'), trail.getByRole('button', { name: 'Save as CSV: Who did what' }).click()]);
-        assert.match(await (await import('node:fs/promises')).readFile(await file.path(), 'utf8'), /^\ufeffTime,Who,What,Details\r\n.*order\.note/s);
+        assert.match(await (await import('node:fs/promises')).readFile(await file.path(), 'utf8'), /^\ufeffTime,Who,What,Details\r\n.*order note/s);
     });
 
     test('database and inventory are compared, an address is banned and freed', async () => {

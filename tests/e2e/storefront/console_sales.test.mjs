@@ -34,7 +34,7 @@ describe('changing sales', () => {
         await page.getByRole('heading', { name: EVIL }).waitFor();
         const now = await admin('GET', `/sales/${sale.id}`);
         assert.deepEqual([now.waiting_room, now.cooldown_s, now.start_ms], [true, 30, sale.start_ms]);
-        await page.locator('.panel', { hasText: 'Who did what' }).getByText('cooldown_s: 60 → 30').waitFor();
+        await page.locator('.panel', { hasText: 'Who did what' }).getByText('cooldown: 60 → 30 s').waitFor();
         assert.equal(await page.evaluate(() => window.evil), undefined);
         assert.deepEqual(errors, []);
     });
@@ -85,7 +85,7 @@ describe('changing sales', () => {
         const { page } = await signedIn(LOOKS[0], `sales/${sale.id}/edit`);
         await page.getByLabel('End', { exact: true }).fill('2026-01-01T00:00');
         await page.getByRole('button', { name: 'Save' }).click();
-        await page.getByRole('alert').getByText('end_ms must be after start_ms').waitFor();
+        await page.getByRole('alert').getByText('“End” must be after “Start”').waitFor();
         await wellMade(page, 'sale-edit-refused');
     });
 

@@ -61,8 +61,8 @@ describe('settings', () => {
         await dialog(page).getByRole('button', { name: 'Revoke' }).click();
         await row.waitFor({ state: 'detached' });
         assert.equal(await opens(made), 401);
-        await page.getByRole('row', { name: 'key.revoke' }).getByText('till-1, operator').waitFor();
-        await page.getByRole('row', { name: 'key.create' }).getByText('till-1, operator').waitFor();
+        await page.getByRole('row', { name: 'key revoke' }).getByText('till-1, operator').waitFor();
+        await page.getByRole('row', { name: 'key create' }).getByText('till-1, operator').waitFor();
         await other.page.reload();
         await other.page.waitForSelector('#key');
         assert.deepEqual(errors, []);

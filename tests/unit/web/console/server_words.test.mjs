@@ -106,7 +106,21 @@ test('what has no words is shown as it came, and English readers get what the se
     assert.equal(detailTold('media.remove', '/media/ab.jpg'), '/media/ab.jpg');
     languageSet('en');
     for (const sentence of Object.keys(SENTENCES))
-        assert.equal(told(sentence), sentence);
-    assert.equal(actTold('sale.publish'), 'sale.publish');
+        assert.ok(told(sentence) === sentence || told(sentence).includes('“'), sentence);
+    assert.equal(told('This timetable does not exist.'), 'This timetable does not exist.');
+    assert.equal(told('period_limit and payer_limit need period_days.'), '“Limit per customer in the period” and “Limit per payer in the period” need “Days of the period”.');
+    languageSet('zh-CN');
+});
+
+test('an English reader of the trail gets words, times and units, and what somebody wrote stays', () => {
+    languageSet('en');
+    assert.equal(actTold('sale.unpublish.force'), 'sale unpublish force');
+    const detail = detailTold('sale.terms', 'sale 2 start_ms 1794986890945 limit_per_user 0 eligible_only false cooldown_s 60 return_draw_ms 5000');
+    assert.match(detail, /^sale 2 start Nov 18, [\d:]+ limit per user 0 eligible only false cooldown 60 s return draw 5000 ms$/);
+    assert.equal(detailTold('item.create', 'item 5 sale 2 product 4 total 110 price 9000'), 'item 5 sale 2 product 4 total 110 price 9000 minor units');
+    assert.equal(detailTold('sale.change', 'sale 2 pass_once: false → true'), 'sale 2 pass once: false → true');
+    assert.equal(detailTold('sale.change', 'sale 2 cooldown_s: 60 → 30'), 'sale 2 cooldown: 60 → 30 s');
+    assert.match(detailTold('sale.change', 'sale 2 end_ms: 1794986890945 → 1794986890946'), /^sale 2 end: Nov 18, [\d:]+ → Nov 18, [\d:]+$/);
+    assert.equal(detailTold('media.remove', '/media/a_b_12.jpg'), '/media/a_b_12.jpg');
     languageSet('zh-CN');
 });
