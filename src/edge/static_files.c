@@ -367,9 +367,8 @@ static enum static_answer missing_reply(const struct static_files *files,
     return STATIC_REPLIED;
 }
 
-enum static_answer static_files_find(const struct static_files *files,
-    const struct http_request *request, bool secure, bool closing, struct text *out,
-    struct edge_reply *reply)
+enum static_answer static_files_find(const struct static_files *files, const struct http_request *request,
+    bool secure, bool closing, struct text *out, struct edge_reply *reply)
 {
     const struct file *file = file_find(files, request->path);
     reply->body = SPAN_NONE;

@@ -126,6 +126,11 @@ bool tls_stream_is_resumed(const struct tls_stream *stream)
     return SSL_session_reused(stream->ssl) == 1;
 }
 
+bool tls_stream_has_bytes(const struct tls_stream *stream)
+{
+    return !stream->drained || SSL_has_pending(stream->ssl) == 1;
+}
+
 void tls_stream_end(struct tls_stream *stream)
 {
     if (stream->broken || (SSL_get_shutdown(stream->ssl) & SSL_SENT_SHUTDOWN) != 0)
