@@ -25,6 +25,9 @@ enum thread_rank {
     THREAD_LAST,       /* seconds or minutes: nobody buys less because of it */
 };
 void thread_rank_set(enum thread_rank rank); /* of the calling thread; a warning in the log if it can't be */
+/* The calling thread runs on the upper half of the cores only. A kernel lets a thread that computes go on
+ * until the next tick, whoever wakes up; so those that sell find a core without one. */
+void thread_half_take(void);
 
 /* Which thread owns a structure. Debug builds (STAMPEDE_DEBUG) stop when another thread comes. */
 struct thread_owner {

@@ -46,3 +46,17 @@ void thread_rank_set(enum thread_rank rank)
         && setpriority(PRIO_PROCESS, (id_t)gettid(), attributes.nice) != 0)
         log_warn("thread", "the priority can't be set: %m");
 }
+
+void thread_half_take(void)
+{
+    cpu_set_t given, half;
+    if (sched_getaffinity(0, sizeof given, &given) != 0)
+        return; /* more cores than the set has room for: nobody needs to stand back */
+    const int count = CPU_COUNT(&given);
+    CPU_ZERO(&half);
+    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET((size_t)cpu, &given) && seen++ >= count / 2)
+            CPU_SET((size_t)cpu, &half);
+    if (sched_setaffinity(0, sizeof half, &half) != 0)
+        log_warn("thread", "it can't be kept to half of the cores: %m");
+}

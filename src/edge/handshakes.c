@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -23,8 +22,9 @@
 enum {
     EVENTS_MAX = 64, /* handshakes that go on in one turn; then the next are accepted */
     ACCEPTS_MAX = 64,
-    TICK_MS = 100,  /* deadlines are that exact */
-    STOP_MS = 1000, /* for those under way at the end */
+    TICK_MS = 100,   /* deadlines are that exact */
+    STOP_MS = 1000,  /* for those under way at the end */
+    QUIET_MS = 1000, /* how long one that is done and asks for nothing stays here */
     NONE = UINT32_MAX,
 };
 #define EVENT_LISTENER UINT64_MAX
@@ -53,13 +53,18 @@ METRIC_TABLE(result_metrics);
 struct handshake {
     int fd; /* -1: the slot is free */
     uint32_t generation;
-    uint32_t older, newer; /* by their beginning; `newer` also links the free ones */
+    struct line *line;     /* it stands in; NULL: the slot is free */
+    uint32_t older, newer; /* in its line; `newer` also links the free ones */
     bool counted;          /* its client is known, and counts if `entered` says so */
     bool anonymous;
     uint8_t entered; /* enum caller_answer */
     uint64_t until_ms;
     struct address client;
     struct tls_stream *stream; /* NULL: the PROXY protocol header comes first */
+};
+
+struct line { /* all of one have the same time, so the oldest is the first that is late */
+    uint32_t oldest, newest;
 };
 
 struct handshakes {
@@ -73,7 +78,8 @@ struct handshakes {
     struct ring arrivals; /* this thread to its edge's */
     struct ring dead;     /* its edge's to this thread: streams to be freed */
     struct handshake *slots;
-    uint32_t free, oldest, newest, count;
+    uint32_t free, count;
+    struct line under_way, quiet; /* quiet: done, and its client has not asked for anything yet */
 };
 
 /* ---- open and close */
@@ -96,7 +102,7 @@ static enum status memory_open(struct handshakes *all)
     all->slots = arena_take(&all->arena, HANDSHAKES_MAX, sizeof *all->slots);
     for (uint32_t i = 0; i < HANDSHAKES_MAX; i++)
         all->slots[i] = (struct handshake){ .fd = -1, .newer = i + 1 < HANDSHAKES_MAX ? i + 1 : NONE };
-    all->oldest = all->newest = NONE;
+    all->under_way = all->quiet = (struct line){ NONE, NONE };
     return STATUS_OK;
 }
 
@@ -155,13 +161,37 @@ static void listener_end(struct handshakes *all)
     all->listen_fd = -1;
 }
 
+static void line_join(struct handshakes *all, struct line *line, struct handshake *one, uint32_t ms)
+{
+    const uint32_t index = (uint32_t)(one - all->slots);
+    one->line = line;
+    one->until_ms = all->now_ms + ms;
+    one->older = line->newest;
+    one->newer = NONE;
+    *(line->newest == NONE ? &line->oldest : &all->slots[line->newest].newer) = index;
+    line->newest = index;
+}
+
+static void line_leave(struct handshakes *all, struct handshake *one)
+{
+    struct line *line = one->line;
+    *(one->older == NONE ? &line->oldest : &all->slots[one->older].newer) = one->newer;
+    *(one->newer == NONE ? &line->newest : &all->slots[one->newer].older) = one->older;
+    one->line = NULL;
+}
+
+static void caller_forget(struct handshakes *all, struct handshake *one)
+{
+    if (one->counted && one->entered != CALLER_TOO_MANY)
+        caller_leave(all->config.callers, &one->client, (enum caller_answer)one->entered);
+    one->counted = false;
+}
+
 static void slot_free(struct handshakes *all, struct handshake *one)
 {
     const uint32_t index = (uint32_t)(one - all->slots);
-    *(one->older == NONE ? &all->oldest : &all->slots[one->older].newer) = one->newer;
-    *(one->newer == NONE ? &all->newest : &all->slots[one->newer].older) = one->older;
-    if (one->counted && one->entered != CALLER_TOO_MANY)
-        caller_leave(all->config.callers, &one->client, (enum caller_answer)one->entered);
+    line_leave(all, one);
+    caller_forget(all, one);
     one->fd = -1;
     one->stream = NULL;
     one->newer = all->free;
@@ -169,9 +199,11 @@ static void slot_free(struct handshakes *all, struct handshake *one)
     all->count--;
 }
 
+/* The result of one that is quiet was counted when it was done. */
 static void give_up(struct handshakes *all, struct handshake *one, enum result result)
 {
-    metric_add(&result_metrics[result], 1);
+    if (one->line == &all->under_way)
+        metric_add(&result_metrics[result], 1);
     tls_stream_close(one->stream);
     close(one->fd);
     slot_free(all, one);
@@ -192,8 +224,10 @@ void handshakes_close(struct handshakes *all)
     struct secure_arrival arrival;
     if (all == NULL)
         return;
-    while (all->slots != NULL && all->oldest != NONE)
-        give_up(all, &all->slots[all->oldest], LATE);
+    while (all->slots != NULL && all->under_way.oldest != NONE)
+        give_up(all, &all->slots[all->under_way.oldest], LATE);
+    while (all->slots != NULL && all->quiet.oldest != NONE)
+        give_up(all, &all->slots[all->quiet.oldest], LATE);
     while (all->slots != NULL && handshakes_take(all, &arrival)) {
         tls_stream_close(arrival.stream);
         close(arrival.fd);
@@ -268,17 +302,44 @@ static void hand_over(struct handshakes *all, struct handshake *one)
     };
     epoll_ctl(all->epoll_fd, EPOLL_CTL_DEL, one->fd, NULL);
     if (!ring_push(&all->arrivals, &arrival)) { /* its edge has not looked for a thousand of them */
+        metric_add(&result_metrics[REFUSED], 1);
         give_up(all, one, REFUSED);
         return;
     }
-    metric_add(&result_metrics[tls_stream_is_resumed(one->stream) ? RESUMED : DONE], 1);
     slot_free(all, one);
     wake_signal(all->edge);
+}
+
+/* Its client asks in the same moment, mostly, and its edge takes it. One that asks for nothing is not worth
+ * a turn of those that sell: it stays here for a while, and a flood of handshakes never meets them. */
+static void done(struct handshakes *all, struct handshake *one)
+{
+    metric_add(&result_metrics[tls_stream_is_resumed(one->stream) ? RESUMED : DONE], 1);
+    caller_forget(all, one);
+    line_leave(all, one);
+    line_join(all, &all->quiet, one, QUIET_MS);
+    if (tls_stream_has_bytes(one->stream))
+        hand_over(all, one);
+}
+
+/* It has asked for something, or has gone. */
+static void quiet_no_more(struct handshakes *all, struct handshake *one)
+{
+    char byte;
+    const ssize_t got = recv(one->fd, &byte, 1, MSG_PEEK);
+    if (got > 0)
+        hand_over(all, one);
+    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        give_up(all, one, FAILED);
 }
 
 static void go_on(struct handshakes *all, struct handshake *one)
 {
     enum tls_step step = TLS_WAITS;
+    if (one->line == &all->quiet) {
+        quiet_no_more(all, one);
+        return;
+    }
     if (one->stream == NULL) {
         if (!header_read(one, &step)) {
             if (step == TLS_FAILED)
@@ -292,29 +353,31 @@ static void go_on(struct handshakes *all, struct handshake *one)
     }
     step = tls_stream_handshake(one->stream);
     if (step == TLS_DONE)
-        hand_over(all, one);
+        done(all, one);
     else if (step == TLS_FAILED)
         give_up(all, one, FAILED);
 }
 
 /* ---- the thread */
 
+/* Who gives way where there is no place: one that asks for nothing, else the oldest. */
+static struct handshake *longest(const struct handshakes *all)
+{
+    return &all->slots[all->quiet.oldest != NONE ? all->quiet.oldest : all->under_way.oldest];
+}
+
 static void admit(struct handshakes *all, int fd, const struct address *peer)
 {
     const struct trusted *trusted = all->config.trusted;
-    if (all->free == NONE)
-        give_up(all, &all->slots[all->oldest], REFUSED);
+    if (all->free == NONE && all->quiet.oldest != NONE)
+        hand_over(all, longest(all)); /* its edge may have a place */
+    else if (all->free == NONE)
+        give_up(all, longest(all), REFUSED);
     const uint32_t index = all->free;
     struct handshake *one = &all->slots[index];
     all->free = one->newer;
-    *one = (struct handshake){ .fd = fd,
-        .generation = one->generation + 1,
-        .older = all->newest,
-        .newer = NONE,
-        .until_ms = all->now_ms + all->config.timeout_ms,
-        .client = *peer };
-    *(all->newest == NONE ? &all->oldest : &all->slots[all->newest].newer) = index;
-    all->newest = index;
+    *one = (struct handshake){ .fd = fd, .generation = one->generation + 1, .client = *peer };
+    line_join(all, &all->under_way, one, all->config.timeout_ms);
     all->count++;
     const bool header = trusted != NULL && trusted->proxy_protocol && trusted_holds(trusted, peer);
     if (!header && !begin(all, one)) {
@@ -340,11 +403,11 @@ static void accept_new(struct handshakes *all)
             break;
         case ACCEPTED_NO_PLACE:
             log_warn("tls", "no more connections can be accepted: %m");
-            if (all->oldest == NONE) {
+            if (all->count == 0) {
                 wake_wait(&all->wake, TICK_MS); /* until somebody else closes some */
                 return;
             }
-            give_up(all, &all->slots[all->oldest], REFUSED);
+            give_up(all, longest(all), REFUSED);
             break;
         }
     }
@@ -367,27 +430,17 @@ static void event_handle(struct handshakes *all, const struct epoll_event *event
         go_on(all, one);
 }
 
-/* Runs on the upper half of the cores only. A kernel lets a thread that computes go on until the next tick,
- * whoever wakes up; so those that sell find a core without one. */
-static void half_take(void)
+static bool is_late(const struct handshakes *all, const struct line *line)
 {
-    cpu_set_t given, half;
-    if (sched_getaffinity(0, sizeof given, &given) != 0)
-        return; /* more cores than the set has room for: nobody needs to stand back */
-    const int count = CPU_COUNT(&given);
-    CPU_ZERO(&half);
-    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET((size_t)cpu, &given) && seen++ >= count / 2)
-            CPU_SET((size_t)cpu, &half);
-    if (sched_setaffinity(0, sizeof half, &half) != 0)
-        log_warn("tls", "handshakes can't be kept to half of the cores: %m");
+    return line->oldest != NONE && all->slots[line->oldest].until_ms <= all->now_ms;
 }
 
-/* All have the same time, so the oldest is the first that is late. */
-static void late_give_up(struct handshakes *all)
+static void deadlines_watch(struct handshakes *all)
 {
-    while (all->oldest != NONE && all->slots[all->oldest].until_ms <= all->now_ms)
-        give_up(all, &all->slots[all->oldest], LATE);
+    while (is_late(all, &all->under_way))
+        give_up(all, &all->slots[all->under_way.oldest], LATE);
+    while (is_late(all, &all->quiet))
+        hand_over(all, &all->slots[all->quiet.oldest]);
 }
 
 void handshakes_run(void *context)
@@ -398,20 +451,22 @@ void handshakes_run(void *context)
     invariant(all->edge != NULL);
     metrics_thread_enter();
     thread_rank_set(THREAD_BACKGROUND);
-    half_take();
+    thread_half_take();
     for (;;) {
         const int count = epoll_wait(all->epoll_fd, events, EVENTS_MAX, TICK_MS);
         invariant(count >= 0 || errno == EINTR);
         all->now_ms = clock_now_ms();
         for (int i = 0; i < count; i++)
             event_handle(all, &events[i]);
-        late_give_up(all);
+        deadlines_watch(all);
         dead_free(all);
         if (end_ms == 0 && atomic_load(&all->stop)) {
             end_ms = all->now_ms + STOP_MS;
             accept_new(all); /* already connected from the client's point of view */
             listener_end(all);
         }
+        while (end_ms != 0 && all->quiet.oldest != NONE)
+            hand_over(all, &all->slots[all->quiet.oldest]); /* its edge ends or serves it */
         if (end_ms != 0 && (all->count == 0 || all->now_ms >= end_ms))
             return;
     }

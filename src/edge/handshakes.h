@@ -2,7 +2,8 @@
 /* edge/handshakes.h: the TLS listener of one edge, on a thread of its own that lets those that sell go
  * first. A handshake costs up to a thousand times what a request does; here it delays no buyer. The
  * thread accepts, reads the PROXY protocol header where a trusted peer must send one, does the
- * handshake, and hands the finished connection to its edge through a ring.
+ * handshake, and hands the finished connection to its edge through a ring: when its client asks for
+ * something, or after a second. So a flood of handshakes never meets those that sell.
  *
  * Bounds: half of the cores; HANDSHAKES_MAX at a time, and when there are more the oldest gives way,
  * since an honest one takes moments; for each address a number at a time and a number a second; for

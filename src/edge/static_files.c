@@ -299,14 +299,19 @@ static void qualities_parse(struct span accept, int quality[ENCODINGS])
     }
 }
 
+static bool is_page(const struct file *file)
+{
+    return span_starts_with(file->type, SPAN("text/html"));
+}
+
 /* The form the client likes best, ours in case of a tie; NULL if it takes none. */
-static const struct form *form_choose(const struct file *file, struct span accept)
+static const struct form *form_choose(const struct file *file, struct span accept, bool secure)
 {
     int quality[ENCODINGS];
     const struct form *best = NULL;
     int best_quality = 0;
     qualities_parse(accept, quality);
-    for (int i = 0; i < ENCODINGS; i++) {
+    for (int i = secure && is_page(file) ? ENCODING_IDENTITY : 0; i < ENCODINGS; i++) {
         if (file->forms[i].body.data != NULL && quality[i] > best_quality) {
             best = &file->forms[i];
             best_quality = quality[i];
@@ -350,10 +355,11 @@ static bool page_is_wanted(const struct http_request *request)
 
 /* No such path: a page says so, where there is one for it. */
 static enum static_answer missing_reply(const struct static_files *files,
-    const struct http_request *request, bool closing, struct text *out, struct edge_reply *reply)
+    const struct http_request *request, bool secure, bool closing, struct text *out,
+    struct edge_reply *reply)
 {
     const struct file *page = page_is_wanted(request) ? file_find(files, SPAN("/404.html")) : NULL;
-    const struct form *form = page == NULL ? NULL : form_choose(page, request->accept_encoding);
+    const struct form *form = page == NULL ? NULL : form_choose(page, request->accept_encoding, secure);
     if (form == NULL)
         return STATIC_NOT_FOUND;
     http_reply_head(out, 404, page->type, form->headers, form->body.size, closing);
@@ -361,16 +367,16 @@ static enum static_answer missing_reply(const struct static_files *files,
     return STATIC_REPLIED;
 }
 
-enum static_answer static_files_find(const struct static_files *files,
-    const struct http_request *request, bool closing, struct text *out, struct edge_reply *reply)
+enum static_answer static_files_find(const struct static_files *files, const struct http_request *request,
+    bool secure, bool closing, struct text *out, struct edge_reply *reply)
 {
     const struct file *file = file_find(files, request->path);
     reply->body = SPAN_NONE;
     if (file == NULL)
-        return missing_reply(files, request, closing, out, reply);
+        return missing_reply(files, request, secure, closing, out, reply);
     if (request->method != HTTP_GET && request->method != HTTP_HEAD)
         return STATIC_WRONG_METHOD;
-    const struct form *form = form_choose(file, request->accept_encoding);
+    const struct form *form = form_choose(file, request->accept_encoding, secure);
     if (form == NULL) {
         http_reply(out, 406, SPAN("text/plain"), SPAN("Vary: Accept-Encoding\r\n"),
             SPAN("no encoding is left\n"), closing);

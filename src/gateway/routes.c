@@ -245,7 +245,7 @@ static enum edge_verdict route_public(struct exchange *exchange, struct span pat
 static enum edge_verdict route_static(struct exchange *exchange)
 {
     switch (static_files_find(exchange->routes->shared.files, exchange->request,
-        exchange->to.closing, exchange->out, exchange->reply)) {
+        edge_is_secure(exchange->routes->edge), exchange->to.closing, exchange->out, exchange->reply)) {
     case STATIC_REPLIED:
         return EDGE_REPLIED;
     case STATIC_WRONG_METHOD:

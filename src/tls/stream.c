@@ -16,11 +16,23 @@ enum {
     /* Receives in one call that bring no byte for us: a peer that goes on with alerts, tickets and key
      * updates is cut. */
     EMPTY_RECEIVES_MAX = 4,
+    /* Of a ClientHello. OpenSSL takes memory for what is announced, up to 128 KiB; real ones have 4 KiB
+     * at most. */
+    HELLO_BYTES_MAX = 16 * 1024,
+    RECORD_HEAD = 5,
+    MESSAGE_HEAD = 4,
+};
+
+/* How far the head of the first message has come; it may be spread over many records. */
+struct hello {
+    uint32_t record_left, announced;
+    uint8_t record_head, message_head; /* bytes seen */
 };
 
 struct tls_stream {
     SSL *ssl;
     struct certificate_set *set; /* until the handshake is done */
+    struct hello hello;
     int fd;
     int receives; /* of this call */
     bool drained; /* the socket gave less than was asked for, in this call */
@@ -29,6 +41,24 @@ struct tls_stream {
 };
 
 /* ---- the BIO */
+
+/* False: the first message announces more than anybody needs. */
+static bool hello_fits(struct hello *hello, const unsigned char *data, ssize_t size)
+{
+    for (ssize_t i = 0; i < size && hello->message_head < MESSAGE_HEAD; i++) {
+        if (hello->record_left == 0 && hello->record_head == RECORD_HEAD)
+            hello->record_head = 0;
+        if (hello->record_head < RECORD_HEAD) {
+            if (hello->record_head++ >= RECORD_HEAD - 2)
+                hello->record_left = (hello->record_left << 8 | data[i]) & 0xffff;
+            continue;
+        }
+        hello->record_left--;
+        if (hello->message_head++ > 0)
+            hello->announced = hello->announced << 8 | data[i];
+    }
+    return hello->message_head < MESSAGE_HEAD || hello->announced <= HELLO_BYTES_MAX;
+}
 
 static int bio_read(BIO *bio, char *data, int size)
 {
@@ -41,6 +71,8 @@ static int bio_read(BIO *bio, char *data, int size)
     stream->receives++;
     const ssize_t got = socket_receive(stream->fd, data, (size_t)size);
     stream->drained = got < size;
+    if (!hello_fits(&stream->hello, (const unsigned char *)data, got))
+        return -1; /* no retry: the handshake fails */
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         BIO_set_retry_read(bio);
     return (int)got;
@@ -124,6 +156,11 @@ enum tls_step tls_stream_handshake(struct tls_stream *stream)
 bool tls_stream_is_resumed(const struct tls_stream *stream)
 {
     return SSL_session_reused(stream->ssl) == 1;
+}
+
+bool tls_stream_has_bytes(const struct tls_stream *stream)
+{
+    return !stream->drained || SSL_has_pending(stream->ssl) == 1;
 }
 
 void tls_stream_end(struct tls_stream *stream)

@@ -20,6 +20,8 @@ struct tls_stream *tls_stream_open(struct certificates *certificates, int fd);
 /* TLS_WAITS: call it again when the socket can be read or written. */
 MUST_CHECK enum tls_step tls_stream_handshake(struct tls_stream *stream);
 bool tls_stream_is_resumed(const struct tls_stream *stream);
+/* The handshake is done: false if nothing came with its end, so that the socket tells of whatever comes. */
+bool tls_stream_has_bytes(const struct tls_stream *stream);
 
 /* As recv: 0 is the end. */
 MUST_CHECK ssize_t tls_stream_receive(struct tls_stream *stream, void *data, size_t size);

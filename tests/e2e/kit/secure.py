@@ -15,11 +15,45 @@ import subprocess
 from kit.harness import PATIENCE_S, Connection, Server, eventually, spare_port, temp_folder
 
 
-class Certificate:
-    """Self-signed, on an elliptic curve. Written into `folder` under the first of its names; `rsa`: with an RSA key."""
+class Authority:
+    """A root and an intermediate, as public authorities have them: a Certificate of theirs has a whole chain. The root is in `root`."""
 
-    def __init__(self, *names, days=90, folder=None, rsa=False):
-        self.names, self.folder = names, folder or temp_folder()
+    def __init__(self, folder=None):
+        self.folder = folder or temp_folder()
+        self.root, self.signer, self.signer_key = (os.path.join(self.folder, name) for name in ("root.pem", "signer.pem", "signer.key"))
+        root_key, request = (os.path.join(self.folder, name) for name in ("root.key", "signer.csr"))
+        new = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-384", "-nodes"]
+        openssl(*new, "-x509", "-keyout", root_key, "-out", self.root, "-days", "3650", "-subj", "/O=Test/CN=Test root",
+                "-addext", "keyUsage=critical,keyCertSign,cRLSign")
+        openssl(*new, "-keyout", self.signer_key, "-out", request, "-subj", "/O=Test/CN=Test signer")
+        self.sign(request, self.signer, 1800, self.root, root_key, "basicConstraints=critical,CA:TRUE,pathlen:0",
+                  "keyUsage=critical,keyCertSign,cRLSign")
+
+    def sign(self, request, out, days, signer, signer_key, *extensions):
+        lines = os.path.join(self.folder, "extensions")
+        with open(lines, "w") as file:
+            file.write("\n".join((*extensions, "subjectKeyIdentifier=hash", "authorityKeyIdentifier=keyid")))
+        openssl("x509", "-req", "-in", request, "-out", out, "-days", str(days), "-CA", signer, "-CAkey", signer_key, "-extfile", lines,
+                "-set_serial", f"0x7{os.urandom(15).hex()}")
+
+    def certify(self, request, out, days, names):
+        """The certificate with its chain."""
+        self.sign(request, out, days, self.signer, self.signer_key, "basicConstraints=critical,CA:FALSE", "keyUsage=critical,digitalSignature",
+                  "extendedKeyUsage=serverAuth", f"subjectAltName={names}", "crlDistributionPoints=URI:http://crl.example/signer.crl")
+        with open(out, "ab") as chain, open(self.signer, "rb") as signer:
+            chain.write(signer.read())
+
+
+def openssl(*words):
+    subprocess.run(["openssl", *words], check=True, capture_output=True)
+
+
+class Certificate:
+    """Self-signed, on an elliptic curve. Written into `folder` under the first of its names; `rsa`: with an RSA key. `authority`: signed by
+    it, not by itself."""
+
+    def __init__(self, *names, days=90, folder=None, rsa=False, authority=None):
+        self.names, self.folder, self.authority = names, folder or temp_folder(), authority
         self.certificate, self.key = (os.path.join(self.folder, f"{names[0]}.{end}") for end in ("pem", "key"))
         self.write(days, rsa)
 
@@ -32,9 +66,12 @@ class Certificate:
         kind = ["rsa:2048"] if rsa else ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
         fresh = {path: f"{path}.new" for path in (self.certificate, self.key)}
         names = ",".join(f"DNS:{name}" for name in self.names)
-        subprocess.run(["openssl", "req", "-x509", "-newkey", *kind, "-nodes", "-keyout", fresh[self.key], "-out",
-                        fresh[self.certificate], "-days", str(days), "-subj", f"/CN={self.names[0]}", "-addext", f"subjectAltName={names}"],
-                       check=True, capture_output=True)
+        new = ["req", "-newkey", *kind, "-nodes", "-keyout", fresh[self.key], "-subj", f"/CN={self.names[0]}"]
+        if self.authority is None:
+            openssl(*new, "-x509", "-out", fresh[self.certificate], "-days", str(days), "-addext", f"subjectAltName={names}")
+        else:
+            openssl(*new, "-out", f"{self.certificate}.csr")
+            self.authority.certify(f"{self.certificate}.csr", fresh[self.certificate], days, names)
         os.chmod(fresh[self.key], 0o640)
         for path, new in fresh.items():
             os.rename(new, path)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The redirection to TLS, limits of handshakes, and the PROXY protocol before TLS."""
+import itertools
+import time
+
 from kit.harness import Connection, equal, eventually, rule, run, true
 from kit.secure import Certificate, SecureServer, refused
 
@@ -62,6 +65,30 @@ def an_address_has_so_many_handshakes_a_second():
     eventually(lambda: refused(over), "there is no limit", every_s=0)
     equal(server.over_tls().connect(source="127.0.0.9").request("GET", "/livez").status, 200, "others are let in")
     eventually(lambda: not refused(over), "it stays shut")
+    server.stop()
+
+
+def taken(server):
+    """Connections that edges have taken, those of asking included."""
+    time.sleep(0.3)  # edges count every 100 ms
+    return server.metrics()["stampede_edge_connections_accepted_total"]
+
+
+@rule
+def who_connects_and_asks_for_nothing_meets_those_that_sell_after_a_second_only():
+    server = SecureServer([certificate]).start()
+    over, before, done = server.over_tls(), taken(server), server.handshakes("done")
+    for _ in range(50):
+        over.connect().close()
+    eventually(lambda: server.handshakes("done") >= done + 50, "the handshakes are not done")
+    true(taken(server) < before + 25, "edges have taken connections that nobody asked anything on")
+    before = taken(server)
+    quiet = [over.connect() for _ in range(30)]
+    asked = itertools.count(1)  # each look is a connection, too
+    eventually(lambda: taken(server) >= before + 30 + next(asked), "edges do not take those that stay")
+    for connection in quiet:
+        equal(connection.request("GET", "/livez").status, 200)
+        connection.close()
     server.stop()
 
 

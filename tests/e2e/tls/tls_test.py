@@ -170,6 +170,27 @@ def a_handshake_that_stops_half_way_is_closed_at_its_deadline():
     eventually(lambda: server.handshakes("late") >= before + 2, "not counted as late")
 
 
+def hello_start(announced, record_bytes):
+    """The start of a ClientHello of so many bytes, in records of so many."""
+    message = b"\x01" + announced.to_bytes(3, "big") + b"\x03\x03" + bytes(1000)
+    records = [message[at:at + record_bytes] for at in range(0, len(message), record_bytes)]
+    return b"".join(b"\x16\x03\x01" + len(one).to_bytes(2, "big") + one for one in records)
+
+
+@rule
+def a_hello_that_announces_more_than_anybody_needs_is_refused_at_once():
+    for record_bytes in (16384, 3, 1):
+        for announced, fits in ((16384, True), (16385, False), (131000, False)):
+            before = server.handshakes("failed")
+            with Connection(server.tls_port) as attacker:
+                attacker.send(hello_start(announced, record_bytes)[:3000])
+                if not fits:
+                    eventually(lambda seen=before: server.handshakes("failed") > seen, f"{announced} in records of {record_bytes}")
+                else:
+                    time.sleep(0.3)
+                    equal(server.handshakes("failed"), before, f"{announced} in records of {record_bytes}")
+
+
 @rule
 def what_is_not_tls_is_closed_and_counted():
     before = server.handshakes("failed")

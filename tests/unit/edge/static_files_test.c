@@ -51,6 +51,8 @@ static int stop(void **state)
     return 0;
 }
 
+static bool secure; /* whether the connection has TLS */
+
 static enum static_answer find(const char *method, const char *path, const char *headers)
 {
     static char text[1024];
@@ -61,7 +63,7 @@ static enum static_answer find(const char *method, const char *path, const char 
     assert_int_equal(
         http_parse(span_from_string(text), 0, &request, &bytes, &refusal), HTTP_PARSE_COMPLETE);
     struct text out = text_in(head, sizeof(head) - 1);
-    enum static_answer answer = static_files_find(files, &request, false, &out, &reply);
+    enum static_answer answer = static_files_find(files, &request, secure, false, &out, &reply);
     assert_false(out.overflow);
     head[out.size] = 0;
     return answer;
@@ -191,6 +193,18 @@ static void the_encoding_is_the_one_the_client_likes_best(void **state)
     assert_null(strstr(head, "Vary"));
 }
 
+static void a_page_is_not_compressed_over_tls_and_a_script_is(void **state)
+{
+    (void)state;
+    secure = true;
+    expect_found("/", "Accept-Encoding: gzip, br\r\n", "200");
+    assert_string_equal(encoding_now(), "identity");
+    assert_ptr_equal(reply.body.data, page);
+    expect_found("/assets/app-3f2a9c1b.js", "Accept-Encoding: gzip, br\r\n", "200");
+    assert_string_equal(encoding_now(), "br");
+    secure = false;
+}
+
 static void the_body_is_the_form_of_the_encoding(void **state)
 {
     (void)state;
@@ -250,7 +264,7 @@ static void no_files_are_fine(void **state)
     struct http_request request = { .method = HTTP_GET, .path = span_of(bytes + 4, 1) };
     struct text out = text_in(head, sizeof(head));
     assert_int_equal(static_files_open(&none, NULL, 0, "", ""), STATUS_OK);
-    assert_int_equal(static_files_find(none, &request, false, &out, &reply), STATIC_NOT_FOUND);
+    assert_int_equal(static_files_find(none, &request, false, false, &out, &reply), STATIC_NOT_FOUND);
     static_files_close(none);
     static_files_close(NULL);
 }
@@ -305,6 +319,7 @@ int main(void)
         cmocka_unit_test(types_come_from_the_ending),
         cmocka_unit_test(only_names_with_a_hash_are_kept_for_ever),
         cmocka_unit_test(the_encoding_is_the_one_the_client_likes_best),
+        cmocka_unit_test(a_page_is_not_compressed_over_tls_and_a_script_is),
         cmocka_unit_test(the_body_is_the_form_of_the_encoding),
         cmocka_unit_test(a_client_that_has_the_file_gets_304),
         cmocka_unit_test(no_files_are_fine),
