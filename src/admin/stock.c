@@ -127,6 +127,7 @@ void admin_sale_publish(struct admin *admin, struct job *job, uint32_t id)
         if (status == STATUS_OK)
             admin_audit_write(admin, job, "sale.publish", "sale %u", id);
         worker_sale_changed(admin->worker, id);
+        worker_report_look(admin->worker); /* its start may have passed: purchases count from now on */
     }
     text_format(&body, ",\"published\":%s}", sale.published ? "true" : "false");
     if (status != STATUS_OK)
