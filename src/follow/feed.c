@@ -125,11 +125,12 @@ static enum status had_hear(struct feed *feed, struct session *session, struct b
     if (status == STATUS_OK)
         status = session_word_send(session, &question);
     while (status == STATUS_OK && more) {
-        struct span record, names;
+        struct span record, names = { 0 };
         status = session_receive(session, &record);
         if (status == STATUS_OK)
             status = wire_names_read(record, &names, &more);
-        fits = fits && (status != STATUS_OK || block_set_add(*had, names) == STATUS_OK);
+        if (status == STATUS_OK && fits)
+            fits = block_set_add(*had, names) == STATUS_OK;
     }
     if (status == STATUS_OK)
         block_set_sort(*had);

@@ -36,7 +36,8 @@ static_assert(sizeof closing_labels / sizeof *closing_labels == CLOSINGS, "one f
 void owned_init(
     struct owned *owned, const struct opener_config *config, owned_alarm *alarm, uint32_t *alarmed)
 {
-    *owned = (struct owned){ .alarm = alarm, .alarmed = alarmed };
+    *owned = (struct owned){ .alarm = alarm };
+    owned->alarmed = alarmed;
     opener_init(&owned->opener, config);
 }
 

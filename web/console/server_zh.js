@@ -252,6 +252,7 @@ export const SENTENCES = {
     '%s too small for this crowd: raise and restart, or used ones are forgotten early': '{1:word}对当前人数太小：请提高并重启，否则用过的会过早被忘记。',
     '%llu of %llu connections are open: raise server.connections_max and restart before new ones are refused': '已打开 {1} / {2} 个连接：请在拒绝新连接之前提高 server.connections_max 并重启。',
     'the inventory refused %u stock events: run stampede reconcile': '库存拒绝了 {1} 个库存事件：请立即对账。',
+    '%llu messages of topic %.60s are none of ours: the log says where they are': '主题 {2} 中有 {1} 条消息不是本系统的：位置见日志。',
     'a sync of the journal takes %llu ms: look at the disk of the data folder': '日志落盘需要 {1} 毫秒：请检查数据目录所在的磁盘。',
     '%llu requests a second were refused as too fast, banned, forged or malformed: see stampede admin bans, docs/funnel.md#switches': '每秒有 {1} 个请求因过快、被封禁、伪造或格式错误而被拒绝：请查看封禁和降级开关。',
     'providers told of %llu payments with another amount or currency than their order has: see the log': '支付渠道通知了 {1} 笔金额或币种与订单不符的付款：请查看日志。',

@@ -32,7 +32,7 @@ describe('run', () => {
         await rowOf(page, 'room_rate').getByText('Nobody').waitFor();
         await page.getByText('Turned: 1').waitFor();
         assert.equal((await admin('GET', '/switches')).room_rate, 0);
-        await page.locator('.panel', { hasText: 'Who did what' }).getByText('room_rate: 0, was 1000').waitFor();
+        await page.locator('.panel', { hasText: 'Who did what' }).getByText('room rate: 0, was 1000').waitFor();
         await page.getByRole('button', { name: 'Undo' }).click();
         await page.getByText('It is as it was before.').waitFor();
         await rowOf(page, 'room_rate').getByText('1,000 a second').waitFor();
