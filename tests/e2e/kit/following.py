@@ -147,7 +147,6 @@ def heir(follower, of, **settings):
     own = ("server.port", "data.folder", "follow.peer", "follow.listen", "admin.keys")
     return Followed(data=follower.data, settings={**{name: value for name, value in of.settings.items() if name not in own},
                                                   **settings})
-<<<<<<< HEAD
 
 
 def heir_keeps(server, told):
@@ -157,5 +156,3 @@ def heir_keeps(server, told):
         equal(order_of(server, buyer, ticket)["state"], "pending")
     server.stop()
     server.verify()
-=======
->>>>>>> follow
