@@ -85,6 +85,8 @@ def before_preheat_the_units_of_the_row_are_shared_out():
 def channels_that_are_not_named_keep_theirs():
     item = server.open_item(total=10, channels={"web": 4, "tmall": 4, "jd": 2})
     equal(allocate(item, {"web": 0, "tmall": 1}).json()["channels"], {"web": 0, "tmall": 8, "jd": 2})
+    item = server.open_item(total=10, channels={"web": 1, "tmall": 4, "jd": 5})
+    equal(allocate(item, {"tmall": 0, "jd": 1}).json()["channels"], {"web": 1, "tmall": 0, "jd": 9})
 
 
 @rule
