@@ -176,6 +176,7 @@ const en = {
     'presale.deposit.never': 'Book with a deposit, part of the price. You get it back if you do not buy.',
     'presale.deposit.unpaid': 'Book with a deposit, part of the price. It is not returned if you do not pay the rest in time.',
     'presale.deposit.given-up': 'Book with a deposit, part of the price. It is not returned if you cancel or do not pay the rest in time.',
+    'presale.due': 'Pay to complete your booking',
     'presale.join': 'Book',
     'presale.number': 'Booked',
     'presale.leave': 'Cancel booking',
@@ -185,7 +186,7 @@ const en = {
 
     'won.deciding': 'You are in line: we are deciding',
     'won.title': 'You got it!',
-    'won.offered': 'A unit has come back and is yours!',
+    'won.offered': 'A unit is kept for you!',
     'won.creating': 'Your order is being written…',
     'won.until': 'Yours until {time}. Please pay by then.',
     'won.left': 'Time left to pay',
@@ -557,6 +558,7 @@ const zh = {
     'presale.deposit.never': '预订须先付订金，可抵货款；未购买则退还。',
     'presale.deposit.unpaid': '预订须先付定金，可抵货款；到货后未按时付尾款，定金不退。',
     'presale.deposit.given-up': '预订须先付定金，可抵货款；取消预订或未按时付尾款，定金不退。',
+    'presale.due': '付款后完成预订',
     'presale.join': '预订',
     'presale.number': '已预订',
     'presale.leave': '取消预订',
@@ -566,7 +568,7 @@ const zh = {
 
     'won.deciding': '正在排队中',
     'won.title': '恭喜，抢到了！',
-    'won.offered': '有货退回，已为您保留！',
+    'won.offered': '有货了，已为您保留！',
     'won.creating': '正在生成订单…',
     'won.until': '为您保留到 {time}，请及时付款。',
     'won.left': '剩余支付时间',
