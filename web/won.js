@@ -14,7 +14,7 @@ export function wonModel(order, now, offered, deposit) {
         return { kind: 'paid', title: deposit ? 'presale.number' : 'won.paid', words: 'won.paidWords' };
     if (orderIsClosing(order))
         return { kind: 'closing', title: 'order.state.closing', words: 'won.closing' };
-    const title = deposit ? 'presale.due' : offered ? 'won.offered' : 'won.title';
+    const title = deposit ? 'order.state.pending' : offered ? 'won.offered' : 'won.title';
     if (order.state === 'creating')
         return { kind: 'creating', title, words: 'won.creating' };
     if (!orderIsOpen(order, now))

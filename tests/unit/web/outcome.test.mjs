@@ -38,7 +38,7 @@ test('no time to pay is shown where none is left', () => {
 });
 
 test('a deposit does not say that the item is bought: first it is to pay, then the item is booked', () => {
-    assert.equal(wonModel(order, 26_000, true, true).title, 'presale.due');
+    assert.equal(wonModel(order, 26_000, true, true).title, 'order.state.pending');
     assert.equal(wonModel({ ...order, state: 'paid' }, 26_000, false, true).title, 'presale.number');
     assert.equal(wonModel({ ...order, state: 'paid' }, 26_000, false, false).title, 'won.paid');
 });
