@@ -388,7 +388,7 @@ export function mountItem(root, itemId, { clock, session, shop, titleSet }) {
         const [kind, sentence] = statusMessage(phase);
         layout.orderPaint(
             order,
-            holds ? wonModel(order, now, offered) : null,
+            holds ? wonModel(order, now, offered, (order.item ?? itemId) !== itemId) : null,
             kind === 'bad' ? sentence : '',
             holds && !owned(),
             now,

@@ -6,15 +6,15 @@ import { minutesAndSeconds, timeOfDay } from './format.js';
 import { say } from './i18n.js';
 import { orderIsClosing, orderIsOpen } from './payment.js';
 
-/* What the head says: a pure function of what is known. `offered`: from the waitlist. */
-export function wonModel(order, now, offered) {
+/* What the head says: a pure function of what is known. `offered`: from the waitlist. `deposit`: it pays for a booking. */
+export function wonModel(order, now, offered, deposit) {
     if (order.state === 'deciding')
         return { kind: 'deciding', title: 'won.deciding', words: 'status.sending' };
     if (order.state === 'paid')
-        return { kind: 'paid', title: 'won.paid', words: 'won.paidWords' };
+        return { kind: 'paid', title: deposit ? 'presale.number' : 'won.paid', words: 'won.paidWords' };
     if (orderIsClosing(order))
         return { kind: 'closing', title: 'order.state.closing', words: 'won.closing' };
-    const title = offered ? 'won.offered' : 'won.title';
+    const title = deposit ? 'order.state.pending' : offered ? 'won.offered' : 'won.title';
     if (order.state === 'creating')
         return { kind: 'creating', title, words: 'won.creating' };
     if (!orderIsOpen(order, now))

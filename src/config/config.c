@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include "base/span.h"
+#include "config/mistakes.h"
 #include "contract/bans.h"
 #include "contract/limits.h"
 #include "edge/caller_counts.h"
@@ -13,7 +14,6 @@
 #include "payment/provider.h"
 
 #include <errno.h>
-#include <ini.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -301,13 +301,21 @@ static const char *entry_store(struct config *config, const struct entry *entry,
     return "has no kind";
 }
 
-static enum status value_store(struct config *config, enum config_source source,
-    const char *section, const char *key, const char *value, char error[CONFIG_ERROR])
+size_t config_find(const char *section, const char *key)
+{
+    struct entry entry;
+    size_t at;
+    return entry_find(section, key, &entry, &at) ? at : CONFIG_SETTINGS_MAX;
+}
+
+enum status config_store(struct config *config, enum config_source source, const char *section,
+    const char *key, const char *value, char error[CONFIG_MISTAKE])
 {
     struct entry found, *entry = &found;
     size_t at;
     if (!entry_find(section, key, entry, &at)) {
-        snprintf(error, CONFIG_ERROR, "unknown setting %s.%s (see `stampede config`)", section, key);
+        snprintf(error, CONFIG_MISTAKE, "unknown setting %.60s.%.60s (see `stampede config`)",
+            section, key);
         return STATUS_BAD_INPUT;
     }
     const char *wrong = entry_store(config, entry, value);
@@ -316,10 +324,10 @@ static enum status value_store(struct config *config, enum config_source source,
         return STATUS_OK;
     }
     if (entry->kind == KIND_NUMBER)
-        snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s (%" PRIu64 " to %" PRIu64 ")", section, key,
-            value, wrong, entry->least, entry->most);
+        snprintf(error, CONFIG_MISTAKE, "%s.%s = %.60s %s (%" PRIu64 " to %" PRIu64 ")", section,
+            key, value, wrong, entry->least, entry->most);
     else
-        snprintf(error, CONFIG_ERROR, "%s.%s = %.60s %s", section, key, value, wrong);
+        snprintf(error, CONFIG_MISTAKE, "%s.%s = %.60s %s", section, key, value, wrong);
     return STATUS_BAD_INPUT;
 }
 
@@ -345,40 +353,6 @@ void config_defaults(struct config *config)
         invariant(i < CONFIG_SETTINGS_MAX && entry_store(config, &entry, entry.standard) == NULL);
 }
 
-struct file_context {
-    struct config *config;
-    char *error;
-};
-
-static int file_value(void *context, const char *section, const char *key, const char *value)
-{
-    struct file_context *file = context;
-    const bool first = file->error[0] == 0; /* the first trouble is the one to tell */
-    if (first && section[0] == 0)
-        snprintf(file->error, CONFIG_ERROR, "%.60s is in no section, like [server]", key);
-    return first && section[0] != 0
-        && value_store(file->config, CONFIG_FILE, section, key, value, file->error) == STATUS_OK;
-}
-
-enum status config_load_file(struct config *config, const char *path, char error[CONFIG_ERROR])
-{
-    struct file_context context = { config, error };
-    error[0] = 0;
-    const int line = ini_parse(path, file_value, &context);
-    if (line == 0)
-        return STATUS_OK;
-    char what[CONFIG_ERROR];
-    snprintf(what, sizeof what, "%s",
-        error[0] != 0  ? error
-            : line < 0 ? "can't be read"
-                       : "neither [section] nor name = value");
-    if (line > 0)
-        snprintf(error, CONFIG_ERROR, "%.100s line %d: %.120s", path, line, what);
-    else
-        snprintf(error, CONFIG_ERROR, "%.100s: %.120s", path, what);
-    return STATUS_BAD_INPUT;
-}
-
 static void environment_name(const struct entry *entry, char *name, size_t size)
 {
     snprintf(name, size, "STAMPEDE_%s_%s", entry->section, entry->key);
@@ -387,7 +361,7 @@ static void environment_name(const struct entry *entry, char *name, size_t size)
             *at = (char)(*at - 'a' + 'A');
 }
 
-static enum status value_from_file(const char *path, char *value, size_t size, char error[CONFIG_ERROR])
+static enum status value_from_file(const char *path, char *value, size_t size, char error[CONFIG_MISTAKE])
 {
     FILE *file = fopen(path, "re");
     const size_t got = file == NULL ? 0 : fread(value, 1, size - 1, file);
@@ -395,7 +369,7 @@ static enum status value_from_file(const char *path, char *value, size_t size, c
     if (file != NULL)
         fclose(file);
     if (bad) {
-        snprintf(error, CONFIG_ERROR, "%.100s can't be read, or is too long", path);
+        snprintf(error, CONFIG_MISTAKE, "%.100s can't be read, or is too long", path);
         return STATUS_BAD_INPUT;
     }
     value[got] = 0;
@@ -406,22 +380,25 @@ static enum status value_from_file(const char *path, char *value, size_t size, c
 enum status config_load_environment(struct config *config, char error[CONFIG_ERROR])
 {
     struct entry entry;
+    struct mistakes mistakes;
+    mistakes_begin(&mistakes, error);
     for (size_t i = 0; entry_at(i, &entry); i++) {
-        char name[128], file_name[136], from_file[CONFIG_LIST];
+        char name[128], file_name[136], from_file[CONFIG_LIST], wrong[CONFIG_MISTAKE] = "";
         environment_name(&entry, name, sizeof name);
         snprintf(file_name, sizeof file_name, "%s_FILE", name);
         const char *value = getenv(name);
         const char *path = getenv(file_name);
         if (value == NULL && path != NULL) {
-            if (value_from_file(path, from_file, sizeof from_file, error) != STATUS_OK)
-                return STATUS_BAD_INPUT;
-            value = from_file;
+            if (value_from_file(path, from_file, sizeof from_file, wrong) == STATUS_OK)
+                value = from_file;
+            else
+                mistakes_add(&mistakes, wrong);
         }
         if (value != NULL
-            && value_store(config, CONFIG_ENVIRONMENT, entry.section, entry.key, value, error) != STATUS_OK)
-            return STATUS_BAD_INPUT;
+            && config_store(config, CONFIG_ENVIRONMENT, entry.section, entry.key, value, wrong) != STATUS_OK)
+            mistakes_add(&mistakes, wrong);
     }
-    return STATUS_OK;
+    return mistakes_end(&mistakes);
 }
 
 enum status config_set(
@@ -435,7 +412,7 @@ enum status config_set(
     }
     memcpy(section, name, (size_t)(dot - name));
     section[dot - name] = 0;
-    return value_store(config, CONFIG_COMMAND, section, dot + 1, value, error);
+    return config_store(config, CONFIG_COMMAND, section, dot + 1, value, error);
 }
 
 /* Takes out what may be a secret of an address: https://name:password@host/path?token. */

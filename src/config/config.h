@@ -15,7 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CONFIG_TEXT = 256, CONFIG_LIST = 1024, CONFIG_ERROR = 256, CONFIG_SETTINGS_MAX = 320 };
+enum { CONFIG_TEXT = 256, CONFIG_LIST = 1024, CONFIG_SETTINGS_MAX = 320 };
+enum {
+    CONFIG_MISTAKE = 320,
+    CONFIG_ERROR = 7168
+}; /* bytes: of one mistake; of up to 20, one a line */
 enum config_source {
     CONFIG_DEFAULT,
     CONFIG_FILE,
@@ -209,6 +213,8 @@ struct config_setting {
 };
 
 void config_defaults(struct config *config);
+/* config_load_file, config_load_environment and config_check tell every mistake, one a line, up to
+ * MISTAKES_TOLD_MAX. A setting that stands twice in a file is a mistake. */
 MUST_CHECK enum status config_load_file(
     struct config *config, const char *path, char error[CONFIG_ERROR]);
 MUST_CHECK enum status config_load_environment(struct config *config, char error[CONFIG_ERROR]);
@@ -217,6 +223,11 @@ MUST_CHECK enum status config_set(
     struct config *config, const char *name, const char *value, char error[CONFIG_ERROR]);
 MUST_CHECK enum status config_check(
     const struct config *config, char error[CONFIG_ERROR]); /* what depends on more than one */
+/* For config_file.c: the row of a setting, or CONFIG_SETTINGS_MAX; one value, which a refusal leaves
+ * as it is. */
+size_t config_find(const char *section, const char *key);
+MUST_CHECK enum status config_store(struct config *config, enum config_source source,
+    const char *section, const char *key, const char *value, char error[CONFIG_MISTAKE]);
 /* Takes the values of `fresh` that can change while the server runs, and no others. */
 void config_reload(struct config *running, const struct config *fresh);
 /* The settings one after another; false: there are no more. */

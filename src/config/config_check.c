@@ -5,6 +5,7 @@
 
 #include "base/span.h"
 #include "config/image_origins.h"
+#include "config/mistakes.h"
 #include "config/test_mode.h"
 #include "contract/types.h"
 #include "edge/forwarded.h"
@@ -440,12 +441,12 @@ enum status config_check(const struct config *config, char error[CONFIG_ERROR])
         webhook_wrong, alarms_wrong, trace_wrong, public_url_wrong, test_mode_wrong, proxy_wrong,
         tls_wrong, watch_wrong, pictures_wrong, login_url_wrong, export_wrong, outside_wrong,
         channels_wrong, follow_wrong };
+    struct mistakes mistakes;
+    mistakes_begin(&mistakes, error);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *wrong = rules[i](config);
-        if (wrong == NULL)
-            continue;
-        snprintf(error, CONFIG_ERROR, "%s", wrong);
-        return STATUS_BAD_INPUT;
+        if (wrong != NULL)
+            mistakes_add(&mistakes, wrong);
     }
-    return STATUS_OK;
+    return mistakes_end(&mistakes);
 }

@@ -251,7 +251,7 @@ enum verify_result verify_run(const struct verify_options *options, FILE *out)
     if (error[0] != 0) {
         run_close(&verify);
         verify.options = options;
-        snprintf(verdict.text, sizeof verdict.text, "FAILED: %s", error);
+        snprintf(verdict.text, sizeof verdict.text, "FAILED: %.400s", error);
         verdict_tell(&verify, &verdict, out);
         return verdict.result;
     }

@@ -487,7 +487,7 @@ export const EN = {
     'presale.text': '{waiting} wait for a unit, {due} have not paid their deposit; {all} in all. Units that arrive go to those who booked, in order.',
     'presale.arrive': 'Units have arrived',
     'presale.purchases': 'Purchase list',
-    'presale.item': 'Item',
+    'presale.item': 'Item number',
     'presale.bookings': 'Bookings',
     'presale.units': 'Units to buy',
     'presale.deposits': 'Deposits paid',

@@ -487,7 +487,7 @@ export const ZH = {
     'presale.text': '{waiting} 人等货，{due} 人未付定金，共 {all} 人。到货按预订顺序分配。',
     'presale.arrive': '到货',
     'presale.purchases': '采购清单',
-    'presale.item': '上架项',
+    'presale.item': '上架项编号',
     'presale.bookings': '预订数',
     'presale.units': '待采购件数',
     'presale.deposits': '已付定金',

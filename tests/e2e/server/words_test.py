@@ -63,6 +63,16 @@ def a_wrong_line_of_a_settings_file_is_named_with_its_cause():
 
 
 @rule
+def a_settings_file_tells_all_its_mistakes_and_a_setting_that_stands_twice():
+    path = os.path.join(temp_folder(), "bad.ini")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("[server]\nport = 80\nprot = 80\n[session]\nguests = maybe\n[server]\nport = 81\n")
+    for command in ("serve", "config"):
+        refused((command, "--config", path), "line 3: unknown setting server.prot", "line 5: session.guests = maybe must be yes or no",
+                "line 7: server.port stands in line 2 already")
+
+
+@rule
 def completion_knows_the_verbs_and_options_of_each_command():
     folder = temp_folder()
     subprocess.run([sys.executable, os.path.join(REPOSITORY, "tools/package_texts.py"), PROGRAM, folder], check=True)

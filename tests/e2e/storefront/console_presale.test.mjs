@@ -110,10 +110,12 @@ describe('sessions and presale', () => {
         for (const look of LOOKS) {
             const shop = await visitor(look);
             await shop.page.goto(`${base}/items/${kettle.id}/`);
-            await shop.page.getByText(look.locale === 'zh-CN' ? '到货后未按时付尾款，定金不退' : 'It is not returned if you do not pay the rest in time').waitFor();
+            await shop.page.getByText(look.locale === 'zh-CN' ? '到货后未按时付尾款，定金不退' : 'No refund if you do not pay the rest in time').waitFor();
             const [words, button] = await Promise.all(['.wait-words', '.dock button'].map((part) => shop.page.locator(part).first().boundingBox()));
             assert.ok(look.viewport.width > 500 || words.y + words.height <= button.y, 'the button hides the terms');
             await wellMade(shop.page, `deposit-${look.locale}-${look.viewport.width}`);
+            await shop.page.locator('.buy:visible').first().click();
+            await shop.page.getByText(look.locale === 'zh-CN' ? '待支付' : 'Waiting for payment').first().waitFor(); /* nothing is bought yet */
             assert.deepEqual(shop.errors, []);
         }
         const phone = await signedIn(LOOKS[1], `sales/${open.id}`);

@@ -360,7 +360,7 @@ describe('other providers', () => {
         await page.goto(itemAddress(demoItem));
         await page.click(liveButton);
         await page.getByRole('button', { name: 'Alipay' }).click();
-        await page.locator('.order').getByRole('status').getByText('The payment provider could not begin this payment.').waitFor();
+        await page.locator('.order').getByRole('status').getByText('This payment could not begin.').waitFor();
         assert.equal(page.url(), itemAddress(demoItem));
         assert.notEqual(await page.title(), 'run');
         assert.deepEqual(errors, []);
@@ -370,7 +370,7 @@ describe('other providers', () => {
         const { page } = await bought();
         await page.route('**/pay', (route) => refuse(route, 502, 'payment-refused'));
         await page.click('.order .pay');
-        await page.locator('.order').getByRole('status').getByText('The payment provider could not begin this payment.').waitFor();
+        await page.locator('.order').getByRole('status').getByText('This payment could not begin.').waitFor();
         await page.waitForSelector('.pay[aria-disabled="false"]');
         await good(page);
     });
@@ -526,7 +526,7 @@ describe('items that are bought by paying', () => {
             return refuse(route, 502, 'payment-refused');
         });
         await page.click(liveButton);
-        await page.getByRole('alert').getByText('The payment provider could not begin this payment.').waitFor();
+        await page.getByRole('alert').getByText('This payment could not begin.').waitFor();
         await atBank(page);
         await bankDo(page, 'Pay ¥1,299.00');
         await page.waitForSelector(badge('paid'));

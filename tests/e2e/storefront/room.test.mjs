@@ -107,7 +107,7 @@ describe('the waiting room', { concurrency: 3 }, () => {
         await chinese.page.getByText('人在等候室').waitFor();
         await admin(`/sales/${sale}/preheat`);
         await admin(`/sales/${sale}/open`);
-        await english.page.getByText('The draw waits for the public number').waitFor();
+        await english.page.getByText('The draw waits for the announced public number').waitFor();
         await chinese.page.getByText('抽签正在等待事先公布的公共随机数').waitFor();
         await clean(english.page);
         await clean(chinese.page);

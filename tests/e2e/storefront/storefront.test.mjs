@@ -392,7 +392,7 @@ describe('buying', { concurrency: 3 }, () => {
         await owner.page.click('.order-cancel');
         await answer(owner.page, 'Yes, cancel it');
         await page.waitForSelector(orderNumber);
-        await page.getByText('A unit has come back and is yours!').waitFor();
+        await page.getByText('A unit is kept for you!').waitFor();
         assert.equal(await page.locator('.wait-box').isVisible(), false);
         assert.deepEqual(errors, []);
     });

@@ -132,7 +132,7 @@ static void a_file_sets_values_and_names_the_line_of_a_bad_one(void **state)
     assert_int_equal(config_load_file(&config, path, error), STATUS_OK);
     assert_int_equal(config.port, 9000);
     assert_string_equal(config.folder, "/srv/x");
-    file_write("[server]\nport = 9000\nport = none\n");
+    file_write("[server]\n\nport = none\n");
     assert_int_equal(config_load_file(&config, path, error), STATUS_BAD_INPUT);
     assert_non_null(strstr(error, "line 3: server.port = none must be a whole number"));
     file_write("[server]\nprot = 9000\n");

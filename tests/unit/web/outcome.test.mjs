@@ -37,6 +37,12 @@ test('no time to pay is shown where none is left', () => {
     assert.equal(wonModel(order, 26_000, true).title, 'won.offered');
 });
 
+test('a deposit does not say that the item is bought: first it is to pay, then the item is booked', () => {
+    assert.equal(wonModel(order, 26_000, true, true).title, 'order.state.pending');
+    assert.equal(wonModel({ ...order, state: 'paid' }, 26_000, false, true).title, 'presale.number');
+    assert.equal(wonModel({ ...order, state: 'paid' }, 26_000, false, false).title, 'won.paid');
+});
+
 test('who tapped too late is told by how much; who came hours later is not', () => {
     assert.deepEqual([lost({ tappedMs: 11_140 }).words, lost({ tappedMs: 11_140 }).values.after], ['lost.came', '1.1']);
     assert.equal(lost({ tappedMs: 9_000_000 }).words, 'lost.gone');
