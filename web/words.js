@@ -362,7 +362,7 @@ const en = {
     'problem.human-check-spent': 'That check was used already. Please try again.',
     'problem.human-check-refused': 'Too many checks went wrong. Please try again in a minute.',
     'problem.session-required': 'Please sign in through the shop first.',
-    'problem.session-invalid': 'Your sign-in has expired. Please sign in there again.',
+    'problem.session-invalid': 'Your sign-in has expired. Please sign in again.',
     'problem.token-invalid': 'The shop could not confirm who you are. Please sign in there again.',
     'problem.key-reused': 'The quantity changed during an attempt. Please try again.',
     'problem.bad-quantity': 'This quantity can’t be ordered.',

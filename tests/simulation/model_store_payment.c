@@ -266,7 +266,8 @@ static enum status model_relink(struct order_store *store, uint64_t id, ticket_n
         model_store_event(model, order, SETTLE_RETURN, order->channel);
         close_all(model, ticket, now_ms);
     }
-    if (joins && booking != NULL && order->state == ORDER_PAID && (verdict == RELINK_PAYS || verdict == RELINK_GIVES_BACK)) {
+    if (joins && booking != NULL && order->state == ORDER_PAID
+        && (verdict == RELINK_PAYS || verdict == RELINK_GIVES_BACK)) {
         booking->state = BOOKING_DUE;
         booking->closed_deposit = booking->deposit;
         booking->deposit = ticket;
