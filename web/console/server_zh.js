@@ -128,7 +128,6 @@ export const SENTENCES = {
     'The sale is not over: its end has not come.': '活动尚未结束：结束时间未到。',
     'On many machines archive.folder must be set before sales can be archived.': '多机部署时，须先设置 archive.folder 才能归档活动。',
     'The sale is not finished: %s.': '活动尚未了结：{1:told}。',
-    '%llu messages of topic %.60s are none of ours: the log says where they are': '主题 {2} 中有 {1} 条消息不属于本系统，位置见日志。',
     'orders wait for money': '有订单等待付款',
     'payments are under way': '有付款正在处理',
     'refunds are under way': '有退款正在处理',
