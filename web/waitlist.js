@@ -11,13 +11,15 @@ const INTERVAL_MS = 8_000;
 
 /* A booking is a place in line, too: booked is waiting, and a deposit is an order to pay. */
 const placeOf = (told) => told.state === 'booked' ? { ...told, state: 'waiting' }
-    : told.state === 'deposit-due' ? { ...told, state: 'offered', ...told.deposit } : told;
+    : told.state === 'deposit-due' ? { ...told, state: 'offered', ...told.deposit, due: true } : told;
+/* It changes without a click: also when the deposit is paid. */
+const goesOn = (place) => place?.state === 'waiting' || place?.due;
 
 /* `passGet`: a pass for the item, with whatever the sale asks for before it gives one. `line`: tells waitlist or presale. */
 export function createWaitlist(itemId, session, passGet, changed, line) {
     /* place: as the server shows it; null: none, or not known. */
     const state = { place: null, busy: false, refusal: null };
-    const poll = createPoll(ask, () => (state.place?.state === 'waiting' ? INTERVAL_MS : Infinity));
+    const poll = createPoll(ask, () => (goesOn(state.place) ? INTERVAL_MS : Infinity));
     const name = `waits.${itemId}`;
 
     function stateSet(values) {
@@ -27,7 +29,7 @@ export function createWaitlist(itemId, session, passGet, changed, line) {
 
     function placeSet(told) {
         const place = told && placeOf(told);
-        if (place?.state === 'waiting')
+        if (goesOn(place))
             lasting.write(name, session.current()?.user);
         else
             lasting.remove(name);
@@ -81,7 +83,7 @@ export function waitlistModel({ phase, owned, ordered, place, busy, refusal, lin
     const waiting = place?.state === 'waiting';
     if (!waiting && (phase !== 'soldOut' || owned || ordered))
         return null;
-    const offer = line === 'presale' && terms !== undefined ? `presale.deposit.${terms}` : `${line}.offer`;
+    const offer = line === 'presale' && terms ? `presale.deposit.${terms}` : `${line}.offer`;
     return {
         words: waiting && line === 'waitlist' ? 'waitlist.position' : place?.state === 'expired' && line === 'waitlist' ? 'waitlist.expired' : offer,
         position: place?.position ?? 0,

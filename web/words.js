@@ -263,7 +263,7 @@ const en = {
         'No payment has arrived yet. If you have paid, it will be found in a moment; if not, you can pay now.',
     'pay.unanswered':
         'We do not know yet whether you have paid. We keep asking: if you have, you get the item or your money back.',
-    'pay.declined': 'The payment with {provider} was declined or stopped. Nothing was taken; try again or pay another way.',
+    'pay.declined': 'The payment with {provider} was declined or stopped. Nothing was taken. Please try again or choose another way.',
     'pay.done': 'Paid. Thank you!',
 
     'code.open': 'Open {provider}',
@@ -293,7 +293,7 @@ const en = {
     'refund.late.wanted': 'Your payment came too late. Your refund of {amount} is on its way.',
     'refund.late.done': 'Your payment came too late. {amount} has been refunded to you.',
     'refund.late.stuck':
-        'Your payment came too late, and your refund of {amount} takes longer than usual. The shop is looking into it.',
+        'Your payment came too late. Your refund of {amount} takes longer than usual. The shop is looking into it.',
 
     'orders.title': 'My orders',
     'orders.loading': 'Loading your orders…',
@@ -363,7 +363,7 @@ const en = {
     'problem.human-check-refused': 'Too many checks went wrong. Please try again in a minute.',
     'problem.session-required': 'Please sign in through the shop first.',
     'problem.session-invalid': 'Your sign-in has expired. Please sign in again.',
-    'problem.token-invalid': 'The shop could not confirm who you are. Please sign in there again.',
+    'problem.token-invalid': 'The shop could not confirm who you are. Please sign in again.',
     'problem.key-reused': 'The quantity changed during an attempt. Please try again.',
     'problem.bad-quantity': 'This quantity can’t be ordered.',
     'problem.pay-first': 'This item is bought by paying at once. Please press the button again.',

@@ -333,6 +333,24 @@ test('who joins the waitlist is remembered, and forgotten when the place is gone
     again.stop();
 });
 
+test('a booking whose deposit is due is remembered, and seen when it is paid', async () => {
+    let place = { state: 'deposit-due', deposit: { ticket: 't', order: 'o' } };
+    server(() => [200, place]);
+    const booking = createWaitlist(8, session, async () => ({ pass: 'p' }), () => {}, () => 'presale');
+    await booking.join(1);
+    assert.deepEqual([booking.state.place.state, booking.state.place.ticket, lasting.read('waits.8')], ['offered', 't', 'u']);
+    booking.stop();
+    place = { state: 'booked' };
+    const again = createWaitlist(8, session, null, () => {}, () => 'presale');
+    again.start();
+    await settle(5);
+    assert.deepEqual([again.state.place.state, lasting.read('waits.8')], ['waiting', 'u']);
+    place = { state: 'ended' };
+    await again.leave();
+    assert.equal(lasting.read('waits.8'), null);
+    again.stop();
+});
+
 test('a refusal to wait is kept to be said', async () => {
     server(() => problem(409, 'waitlist-full'));
     const waitlist = createWaitlist(7, session, async () => ({ pass: 'p' }), () => {}, () => 'waitlist');
