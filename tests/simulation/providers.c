@@ -131,7 +131,9 @@ static void check_learned(struct world *world, struct sim_payment *row,
             "ticket %" PRIu64 " has money that nobody paid", row->ticket);
     if (answer == LEARN_PAID)
         check_paid(world, row, news, after);
-    if (answer == LEARN_LATE && world->moved[row->ticket] != ORDER_CLOSED
+    /* Rejected: nobody's move. A deposit whose booking was over was closed when its late money was linked. */
+    const bool rejected = after->state == ORDER_CLOSED && after->reason == REASON_REJECTED;
+    if (answer == LEARN_LATE && !rejected && world->moved[row->ticket] != ORDER_CLOSED
         && world->moved[row->ticket] != ORDER_REFUNDED)
         violation("I9 states only move forward", "ticket %" PRIu64 " is %u, its money is late",
             row->ticket, world->moved[row->ticket]);
