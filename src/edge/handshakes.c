@@ -360,7 +360,7 @@ static void go_on(struct handshakes *all, struct handshake *one)
 
 /* ---- the thread */
 
-/* Who gives way where there is no place: one that asks for nothing, else the oldest. */
+/* The one to close when all slots are taken: one that asks for nothing, else the oldest. */
 static struct handshake *longest(const struct handshakes *all)
 {
     return &all->slots[all->quiet.oldest != NONE ? all->quiet.oldest : all->under_way.oldest];

@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
-#include "tests/unit/base/unit.h"
+#include "tests/unit/config/settings_kit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char error[CONFIG_ERROR];
-static char path[] = "/tmp/stampede-config-file-XXXXXX";
-
-static int path_make(void **state)
-{
-    (void)state;
-    const int fd = mkstemp(path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int path_remove(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
-
-static void file_write(const char *text)
-{
-    FILE *file = fopen(path, "we");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static struct config defaults(void)
-{
-    struct config config;
-    config_defaults(&config);
-    return config;
-}
 
 static void mistakes_of_the_file(const char *text, const char *const *says)
 {
