@@ -87,7 +87,7 @@ struct wire_word {
     uint64_t data_id, generation, epoch, position, head;
 };
 void wire_word_put(uint8_t out[WIRE_WORD_BYTES], const struct wire_word *word);
-/* Every version understands the words that decide which server may sell: WIRE_ASK, WIRE_FENCE and their answers.
+/* Every version understands the words that decide which server may sell: WIRE_ASK, WIRE_FENCE, the answers.
  * STATUS_CONFLICT: a word of another version that is about more; only `version` is read. */
 MUST_CHECK enum status wire_word_read(struct span bytes, struct wire_word *word);
 

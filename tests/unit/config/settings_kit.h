@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/unit/config/settings_kit.h: a settings file of a test: path_make and path_remove are its group's setup and teardown. */
+/* tests/unit/config/settings_kit.h: a settings file. path_make and path_remove are setup and teardown of a
+ * group. */
 #ifndef STAMPEDE_TESTS_SETTINGS_KIT_H
 #define STAMPEDE_TESTS_SETTINGS_KIT_H
 
