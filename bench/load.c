@@ -37,7 +37,7 @@ enum {
     DRAIN_SECONDS_MAX = 5,
     HOLD_SECONDS_MAX = 600,
 };
-static const uint64_t NS_PER_S = 1000000000;
+static const uint64_t NS_PER_S = 1000000000, TICK_NS = 200000;
 
 struct connection {
     int fd;
@@ -323,7 +323,9 @@ static uint64_t until_due(const struct load *load, uint64_t due, uint64_t due_co
     const uint64_t due_ns = load->start_ns + (uint64_t)((double)due * gap_ns), now = now_ns();
     if (due == due_count || load->free_head == load->free_tail)
         return NS_PER_S / 100;
-    return due_ns > now ? due_ns - now : 0;
+    const uint64_t wait_ns = due_ns > now ? due_ns - now : 0;
+    /* Those that are due within a tick go out together: a wake-up for each takes more time than all else. */
+    return gap_ns < (double)TICK_NS / 2 && wait_ns < TICK_NS ? TICK_NS : wait_ns;
 }
 
 /* Returns how many requests were due but could not be sent before the bound. */

@@ -222,9 +222,7 @@ static struct options options_read(int argc, char **argv)
         { "orders", required_argument, NULL, 'o' }, { "step", required_argument, NULL, 's' },
         { "batch", required_argument, NULL, 'b' }, { "cache-mib", required_argument, NULL, 'c' },
         { "raw", required_argument, NULL, 'r' }, { 0 } };
-    struct options options = {
-        .orders = 4000000, .step = 500000, .batch = ORDER_BATCH_MAX, .cache_mib = 256
-    };
+    struct options options = { .orders = 4000000, .step = 500000, .batch = ORDER_BATCH_MAX, .cache_mib = 64 };
     for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == 't')
             options.to_path = optarg;

@@ -152,7 +152,7 @@ static const struct entry entries[] = {
     TEXT("follow", "peer", follow_peer, ""),
     NUMBER("follow", "buffer_mib", follow_buffer_mib, 1, 65536, "64"),
     NUMBER("orders", "lag_max", lag_max, 1000, 100000000, "500000", AGREED),
-    NUMBER("orders", "cache_mib", cache_mib, 4, 65536, "256"),
+    NUMBER("orders", "cache_mib", cache_mib, 4, 65536, "64"),
     NUMBER("orders", "grace_ms", grace_ms, 0, 86400000, "60000"),
     NUMBER("orders", "user_refund_ms", user_refund_ms, 0, 31536000000, "0"),
     TEXT("orders", "user_refund_to", user_refund_to, "stock"),

@@ -84,9 +84,9 @@ static enum status item_list(struct store *store, item_id item, struct store_lis
     }
     if (status == STATUS_OK)
         status = sql_rows(store,
-            "SELECT DISTINCT user_id FROM orders WHERE item = ?1 AND user_id >= ?2"
+            "SELECT DISTINCT user_id FROM orders WHERE item = ?1 AND lot = ?4 AND user_id >= ?2"
             " ORDER BY user_id LIMIT ?3",
-            VALUES(U64(item), U64(at->user), U64(*left)), &sql_number_column,
+            VALUES(U64(item), U64(at->user), U64(*left), U64(at->lot)), &sql_number_column,
             PAGE(users, *left, &count));
     if (status == STATUS_OK)
         status = buyers_insert(store, item, users, count);
@@ -98,7 +98,13 @@ static enum status item_list(struct store *store, item_id item, struct store_lis
         return STATUS_OK;
     }
     *left -= count == *left ? count : count + 1; /* an item without orders costs something, too */
-    return item_listed(store, item, at);
+    uint64_t last_lot = 0;
+    status = sql_number(store, "SELECT last_lot FROM items WHERE id = ?1", VALUES(U64(item)), &last_lot);
+    if (status != STATUS_OK || at->lot >= last_lot)
+        return status == STATUS_OK ? item_listed(store, item, at) : status;
+    at->lot++;
+    at->user = INT64_MIN;
+    return STATUS_OK;
 }
 
 static enum status list_once(struct store *store, uint64_t over_ms, bool *more)

@@ -290,10 +290,11 @@ static enum status table_compare(struct store_copy *copy, const struct copy_tabl
 
 /* ---- all tables ---- */
 
+/* What belongs to one database, and what each has from its beginning. */
 static bool is_left_out(const char *name)
 {
     static const char *const names[] = { "store_identity", "parts", "leases", "members",
-        "journal_entries" };
+        "journal_entries", "lot_numbers" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;

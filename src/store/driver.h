@@ -2,7 +2,7 @@
 /* store/driver.h: a connection to a database, as the store's logic sees it. SQLite, PostgreSQL and
  * MySQL/MariaDB have a driver each; the logic above stands once and does not know which one it is.
  *
- * The SQL of the store is plain; a driver changes these forms to its own (SQLite: 2, and braces):
+ * The SQL of the store is plain; a driver changes these forms to its own (SQLite: 2, braces and brackets):
  *   1. ?1, ?2 … are values; one may be used twice
  *   2. "… FOR UPDATE" at the end of a SELECT: its rows are locked until the transaction ends
  *   3. "… RETURNING id" at the end of an INSERT: answers one row with the number that it was given
@@ -13,6 +13,8 @@
  *   6. "CREATE [UNIQUE] INDEX name ON table(a, b){c, a, b} WHERE condition": a database with partial
  *      indexes leaves out what stands in braces; others make an index of the columns in braces. A UNIQUE
  *      one holds there only where the condition does (by a generated column)
+ *   7. tables: a database that keeps orders by lot (keys_by_lot) takes what stands in square brackets, others
+ *      leave it out
  * No statement relies on going on after an error: a failed one spoils its transaction, or its part if there
  * is one, which the caller then drops.
  *
@@ -72,6 +74,7 @@ struct driver {
     const char *name;
     const char *clock_sql; /* a SELECT of the database's own time, ms since 1970; not that of a transaction */
     bool locks_rows; /* other connections write at the same time; false: form 2 has nothing to do */
+    bool keys_by_lot; /* form 7, and store/lots.h */
     void (*close)(struct sql_connection *);
     /* Another connection to the same database that only reads. */
     enum status (*reader_open)(const struct sql_connection *, struct sql_connection **reader);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store/erase.c: what names customers to people is erased, on request or by age (contract/archive.h). */
 #include "store/archive.h"
+#include "store/lots.h"
 #include "store/parts.h"
 
 enum { NAMES_PER_PART = 32, ROWS_PER_PART = 256 };
@@ -14,14 +15,14 @@ enum status store_archive_erase(struct order_store *handle, user_id user, uint64
         return status;
     /* There is no index of orders by user; items tell where to look (docs/store.md). */
     status = sql_do(store,
-        "DELETE FROM order_details WHERE ticket IN (SELECT orders.ticket FROM items JOIN orders ON"
-        " orders.item = items.id AND orders.user_id = ?1)",
+        "DELETE FROM order_details WHERE ticket IN (SELECT orders.ticket FROM " ORDERS_BY_LOT(
+            "orders", "orders") " AND orders.user_id = ?1)",
         VALUES(U64(user)));
     *rows += status == STATUS_OK ? sql_matched(store) : 0;
     if (status == STATUS_OK) /* their addresses */
         status = sql_do(store,
-            "DELETE FROM mails WHERE ticket IN (SELECT orders.ticket FROM items JOIN orders ON"
-            " orders.item = items.id AND orders.user_id = ?1)",
+            "DELETE FROM mails WHERE ticket IN (SELECT orders.ticket FROM " ORDERS_BY_LOT(
+                "orders", "orders") " AND orders.user_id = ?1)",
             VALUES(U64(user)));
     *rows += status == STATUS_OK ? sql_matched(store) : 0;
     if (status == STATUS_OK)
@@ -76,8 +77,8 @@ static enum status user_has_orders(struct store *store, uint64_t user, bool *has
     if (booked != STATUS_OK || *has)
         return booked;
     return sql_found(store,
-        "SELECT 1 FROM items JOIN orders ON orders.item = items.id AND orders.user_id = ?1"
-        " WHERE items.buyers_listed = 0 LIMIT 1",
+        "SELECT 1 FROM " ORDERS_BY_LOT(
+            "orders", "orders") " AND orders.user_id = ?1 AND items.buyers_listed = 0 LIMIT 1",
         VALUES(U64(user)), has);
 }
 

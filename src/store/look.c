@@ -4,6 +4,7 @@
  * keeps its view while the writer goes on. */
 #include "contract/reconcile.h"
 
+#include "store/lots.h"
 #include "store/parts.h"
 
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
     ", 0, count(CASE o.state WHEN 1 THEN 1 END), count(CASE o.state WHEN 2 THEN 1 END)," \
     " count(CASE o.state WHEN 3 THEN 1 END), count(CASE o.state WHEN 4 THEN 1 END)," \
     " coalesce(max(CASE WHEN o.state < 3 AND NOT " USED " THEN o.created_ms END), 0)," \
-    " count(CASE WHEN o.state > 2 AND " USED " THEN 1 END) FROM orders o"
+    " count(CASE WHEN o.state > 2 AND " USED " THEN 1 END) FROM "
 
 #define CAPTURED SUM_HALVES("p.captured")
 #define ACCOUNTED \
@@ -189,24 +190,58 @@ static const struct sql_columns user_columns = COLUMNS(look_user, FIELD(look_use
     FIELD(look_user, sale_counter), FIELD(look_user, channel_live), FIELD(look_user, state_orders),
     FIELD(look_user, unused_ms), FIELD(look_user, stale_uses));
 
+/* No more than `max` users from `from` to *to are in all lots: each has at most its share of them up to its
+ * own bound, and the lowest one holds. */
+static enum status users_bound(struct order_store *handle, item_id item, uint64_t lots,
+    int64_t from, uint32_t max, int64_t *to)
+{
+    const uint64_t share = max / lots > 0 ? max / lots : 1;
+    enum status status = STATUS_OK;
+    for (uint64_t lot = 0; lot < lots && (status == STATUS_OK || status == STATUS_NOT_FOUND); lot++) {
+        uint64_t user;
+        status = look_one(handle,
+            "SELECT user_id FROM orders WHERE item = ?1 AND lot = ?2 AND user_id >= ?3"
+            " ORDER BY user_id LIMIT 1 OFFSET ?4",
+            VALUES(U64(item), U64(lot), U64(from), U64(share - 1)), &sql_number_column, &user);
+        if (status == STATUS_OK && (int64_t)user < *to)
+            *to = (int64_t)user;
+    }
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 static enum status look_users(struct order_store *handle, item_id item, bool first, user_id after,
     struct look_user *rows, uint32_t max, uint32_t *count)
 {
     *count = 0;
     if (!first && (int64_t)after == INT64_MAX)
         return STATUS_OK;
+    const int64_t from = first ? INT64_MIN : (int64_t)after + 1;
+    int64_t to = INT64_MAX;
+    uint64_t lots = 0;
+    enum status status = look_one(handle, "SELECT last_lot + 1 FROM items WHERE id = ?1",
+        VALUES(U64(item)), &sql_number_column, &lots);
+    if (status == STATUS_OK && lots == 1)
+        return look_rows(handle, LOOK_MOMENT,
+            USER_ROW "orders o WHERE o.item = ?1 AND o.lot = 0 AND o.user_id >= ?2"
+                     " GROUP BY o.item, o.user_id ORDER BY o.item, o.user_id LIMIT ?3",
+            VALUES(U64(item), U64(from), U64(max)), &user_columns, PAGE(rows, max, count));
+    if (status == STATUS_OK)
+        status = users_bound(handle, item, lots, from, max, &to);
+    if (status != STATUS_OK)
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     return look_rows(handle, LOOK_MOMENT,
-        USER_ROW " WHERE o.item = ?1 AND o.user_id >= ?2"
-                 " GROUP BY o.item, o.user_id ORDER BY o.item, o.user_id LIMIT ?3",
-        VALUES(U64(item), U64(first ? INT64_MIN : (int64_t)after + 1), U64(max)), &user_columns,
-        PAGE(rows, max, count));
+        USER_ROW ORDERS_BY_LOT(
+            "orders o", "o") " AND items.id = ?1 AND o.user_id >= ?2 AND o.user_id <= ?3"
+                             " GROUP BY o.item, o.user_id ORDER BY o.item, o.user_id LIMIT ?4",
+        VALUES(U64(item), U64(from), U64(to), U64(max)), &user_columns, PAGE(rows, max, count));
 }
 
 static enum status look_user(struct order_store *handle, item_id item, user_id user, struct look_user *row)
 {
     *row = (struct look_user){ .item = item, .user = user };
     const enum status status = sql_one(store_of(handle),
-        USER_ROW " WHERE o.item = ?1 AND o.user_id = ?2 GROUP BY o.item, o.user_id",
+        USER_ROW ORDERS_BY_LOT(
+            "orders o", "o") " AND items.id = ?1 AND o.user_id = ?2 GROUP BY o.item, o.user_id",
         VALUES(U64(item), U64(user)), &user_columns, row);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
@@ -242,11 +277,12 @@ static const struct sql_columns counter_columns = COLUMNS(look_counter, FIELD(lo
 
 #define COUNTER_ROW \
     "SELECT c.scope, c.user_id, c.used, CASE WHEN c.scope < 4294967296" \
-    " THEN (SELECT coalesce(sum(o.quantity), 0) FROM orders o WHERE o.item = c.scope" \
-    "  AND o.user_id = c.user_id AND " COUNTED ")" \
-    " ELSE (SELECT coalesce(sum(o.quantity), 0) FROM items JOIN orders o" \
-    "  ON o.item = +items.id WHERE items.sale = c.scope - 4294967296 AND o.user_id = c.user_id" \
-    "  AND " COUNTED ") END FROM user_counters c"
+    " THEN (SELECT coalesce(sum(o.quantity), 0) FROM " ORDERS_BY_LOT( \
+        "orders o", "o") "  AND items.id = c.scope AND o.user_id = c.user_id AND " COUNTED ")" \
+                         " ELSE (SELECT coalesce(sum(o.quantity), 0) FROM " ORDERS_BY_LOT( \
+                             "orders o", "o") "  AND items.sale = c.scope - 4294967296 AND " \
+                                              "o.user_id = c.user_id AND " COUNTED ") END" \
+                                              " FROM user_counters c"
 
 static enum status look_counters_of(struct order_store *handle, item_id item, user_id user,
     struct look_counter *rows, uint32_t *count)

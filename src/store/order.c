@@ -21,14 +21,17 @@
 #include "contract/waitlist_rules.h"
 #include "store/gather.h"
 #include "store/limit_uses.h"
+#include "store/lots.h"
 #include "store/parts.h"
 
 static const uint64_t scope_sale = (uint64_t)1 << 32;
 
 #define ORDER_INSERT \
     "INSERT INTO orders(version, ticket, item, user_id, quantity, channel, unit_price, amount," \
-    " created_ms, pay_by_ms, slot, state, reason) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
-static const char order_insert[] = ORDER_INSERT "?10, 1, 0) ON CONFLICT DO NOTHING";
+    " created_ms, pay_by_ms, lot, slot, state, reason) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, " \
+    "?9," \
+    " ?10, "
+static const char order_insert[] = ORDER_INSERT "?11, 1, 0) ON CONFLICT DO NOTHING";
 static const char order_reject[] = ORDER_INSERT "NULL, 3, 3) ON CONFLICT DO NOTHING";
 static_assert(ORDER_PENDING == 1 && ORDER_CLOSED == 3 && REASON_REJECTED == 3,
     "said in numbers in the statements");
@@ -106,20 +109,31 @@ static enum status order_check_same(
 }
 
 /* *there: it was written before, with all that belongs to it. */
-static enum status order_put(struct store_batch *batch, const struct store_ticket *ticket,
-    uint64_t slot, uint64_t unit_price, bool reject, bool *there)
+static enum status order_put(struct store_batch *batch, struct stock_row *row,
+    const struct store_ticket *ticket, bool reject, bool *there)
 {
-    struct sql_values values = VALUES(U64(ticket->ticket), U64(ticket->item), U64(ticket->user),
-        U64(ticket->quantity), U64(ticket->channel), U64(unit_price),
-        U64(unit_price * ticket->quantity), U64(ticket->created_ms), U64(ticket->pay_by_ms), U64(slot));
+    const uint64_t slot = row->limit_per_user == 1 ? 0 : ticket->ticket;
+    const uint64_t unit_price = ticket->unit_price;
+    bool taken = false;
     *there = false;
+    enum status status = store_lot_take(batch, row);
+    if (status == STATUS_OK && slot == 0 && !reject)
+        status = store_lots_find(batch, row, ticket->user, &taken);
+    if (status != STATUS_OK)
+        return status;
+    if (taken)
+        return order_check_same(batch, ticket, there);
+    struct sql_values values = VALUES(U64(ticket->ticket), U64(ticket->item), U64(ticket->user),
+        U64(ticket->quantity), U64(ticket->channel), U64(unit_price), U64(unit_price * ticket->quantity),
+        U64(ticket->created_ms), U64(ticket->pay_by_ms), U64(row->lot), U64(slot));
     if (store_gathers(batch) && !reject)
         return store_gather_order(batch, ticket, slot);
     if (reject)
-        values.count = 9; /* no slot */
-    const enum status status = store_batch_do(batch, reject ? order_reject : order_insert, values);
+        values.count = 10; /* no slot */
+    status = store_batch_do(batch, reject ? order_reject : order_insert, values);
     if (status == STATUS_OK && __builtin_expect(sql_matched(batch->store) != 1, 0))
         return order_check_same(batch, ticket, there);
+    store_lots_add(batch->store, row, ticket->user);
     return status;
 }
 
@@ -167,8 +181,7 @@ enum status store_order_write(struct store_batch *batch, const struct store_tick
     if (status != STATUS_OK)
         return status;
     reject |= over;
-    const uint64_t slot = row->limit_per_user == 1 ? 0 : ticket->ticket;
-    status = order_put(batch, ticket, slot, ticket->unit_price, reject, &there);
+    status = order_put(batch, row, ticket, reject, &there);
     if (status != STATUS_OK || there)
         return status;
     status = store_outbox_put(batch->store, ticket->ticket, 1, reject ? ORDER_CLOSED : ORDER_PENDING);

@@ -17,6 +17,7 @@ enum store_counted { STORE_PRODUCTS, STORE_SALES, STORE_ITEMS, STORE_COUNTED };
 struct store_listing {
     item_id item;    /* the next one to look at */
     bool under_way;  /* its buyers up to here are listed: */
+    uint32_t lot;    /* of the item: those before are listed */
     int64_t user;    /* the next one, in the order of the signed numbers */
     uint64_t orders; /* of the item, when its list began */
 };
@@ -42,6 +43,8 @@ struct store {
     struct store_gathered *gathered; /* gather.c; NULL: not used yet */
     struct store_look *look;         /* look.c; NULL: not used yet */
     struct store_listing listing;
+    struct store_lots *lots; /* lots.h; NULL: not used yet */
+    uint32_t lot_orders;
 };
 
 static inline struct store *store_of(struct order_store *store)
@@ -50,7 +53,7 @@ static inline struct store *store_of(struct order_store *store)
 }
 
 /* store.c */
-/* When the next row after now_ms is due, by a statement that answers that; UINT64_MAX: none. */
+/* When the next row after now_ms is due, by such a statement; UINT64_MAX: none. */
 MUST_CHECK enum status store_next_due(struct store *, const char *, uint64_t now_ms, uint64_t *next_ms);
 /* The item that a statement finds wrong; 0: none. */
 MUST_CHECK enum status store_wrong_item(struct order_store *, item_id *wrong, const char *sql);
@@ -397,10 +400,6 @@ extern const struct report_store_ops store_report_ops;
 /* bans.c */
 extern const char store_bans_tables[];
 extern const struct ban_store_ops store_bans_ops;
-/* Sales that were not ended, with what decides whether one is due (catalog.c). */
-#define STORE_SALES_NOT_ENDED \
-    "CREATE INDEX sales_not_ended ON sales(end_ms, id, start_ms, gate, preheat_at_ms){end_ms, id}" \
-    " WHERE gate <> 3;"
 #define STORE_BANS_ABOUT \
     "CREATE INDEX bans_of_user ON bans(user_id, until_ms){lifted_ms, user_id, until_ms}" \
     " WHERE (lifted_ms = 0 AND user_id IS NOT NULL);" \

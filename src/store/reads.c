@@ -2,6 +2,7 @@
 /* Looking at orders and stock events. Every answer is one statement, so it is one
  * moment. */
 #include "contract/waitlist.h"
+#include "store/lots.h"
 #include "store/parts.h"
 
 /* Newest first: by time, then by ticket, since each partition counts its own tickets. Tickets stay below
@@ -17,15 +18,15 @@ static const char orders_all[] = SELECT_IN_SALE " FROM orders WHERE " FROM_THERE
 static const char orders_by_ticket[] =
     SELECT_IN_SALE " FROM orders WHERE ticket < ?2 AND created_ms + 0 BETWEEN ?3 AND ?1"
                    " ORDER BY ticket DESC LIMIT ?5";
-static const char orders_of_both[] = SELECT_IN_SALE
-    " FROM orders WHERE user_id = ?6 AND item = ?7 AND " FROM_THERE("created_ms + 0");
-/* The key starts with the item: one probe per item that the user may have bought finds the orders
- * without an index of their own, which would cost every insert a page somewhere else (buyers.c). */
-static const char orders_of_user[] =
-    SELECT_IN_SALE " FROM (SELECT item AS id FROM buyer_items WHERE user_id = ?6"
-                   "  UNION SELECT id FROM items WHERE buyers_listed = 0) AS bought"
-                   " JOIN orders ON orders.item = +bought.id"
-                   " WHERE orders.user_id = ?6 AND " FROM_THERE("created_ms + 0");
+static const char orders_of_both[] = SELECT_IN_SALE " FROM " ORDERS_BY_LOT(
+    "orders", "orders") " AND user_id = ?6 AND items.id = ?7 AND " FROM_THERE("created_ms + 0");
+/* The key starts with the item: one probe per item that the user may have bought, and per lot of it, finds
+ * the orders without an index of their own, which would cost every insert a page elsewhere (buyers.c). */
+static const char orders_of_user[] = SELECT_IN_SALE
+    " FROM (SELECT item AS id FROM buyer_items WHERE user_id = ?6"
+    "  UNION SELECT id FROM items WHERE buyers_listed = 0) AS bought"
+    " CROSS JOIN " ORDERS_BY_LOT("orders", "orders") " AND items.id = bought.id AND orders.user_id "
+                                                     "= ?6 AND " FROM_THERE("created_ms + 0");
 
 static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2,
     "said in numbers in the statements");

@@ -5,6 +5,7 @@
 
 #include "contract/payment.h"
 #include "contract/ticket_number.h"
+#include "store/lots.h"
 #include "store/parts.h"
 
 static_assert(SETTLE_SOLD == 0 && SETTLE_RETURN == 1 && SETTLE_WRITE_OFF == 2
@@ -15,8 +16,9 @@ static_assert(SETTLE_SOLD == 0 && SETTLE_RETURN == 1 && SETTLE_WRITE_OFF == 2
     "(o.state < 3 OR (o.state = 4 AND EXISTS(SELECT 1 FROM stock_events e" \
     " WHERE e.ticket = o.ticket AND e.step = 2)))"
 #define COUNTER_UNITS \
-    "(SELECT coalesce(sum(o.quantity), 0) FROM items JOIN orders o ON o.item = +items.id" \
-    " WHERE o.user_id = ?2 AND (items.id = ?1 OR items.sale = ?1 - 4294967296) AND " COUNTED ")"
+    "(SELECT coalesce(sum(o.quantity), 0) FROM " ORDERS_BY_LOT( \
+        "orders o", "o") " AND o.user_id = ?2 AND (items.id = ?1 OR items.sale = ?1 - " \
+                         "4294967296) AND " COUNTED ")"
 #define CHANNEL_UNITS(channel, parameter) \
     ", channel_" channel " = " parameter " + (SELECT coalesce(sum(quantity), 0) FROM orders o" \
     " WHERE o.item = ?1 AND o.channel = " channel " AND o.state < 3)"
@@ -38,14 +40,16 @@ static const char counter_set[] =
     " ON CONFLICT(scope, user_id) DO UPDATE SET used = excluded.used";
 static const char counter_drop[] =
     "DELETE FROM user_counters WHERE scope = ?1 AND user_id = ?2 AND used = 0";
-static const char uses_drop[] = "DELETE FROM limit_uses WHERE ticket IN (SELECT ticket FROM orders"
-                                " WHERE item = ?1 AND user_id = ?2 AND state > 2)";
+static const char uses_drop[] =
+    "DELETE FROM limit_uses WHERE ticket IN (SELECT ticket FROM " ORDERS_BY_LOT(
+        "orders", "orders") " AND items.id = ?1 AND user_id = ?2 AND state > 2)";
 static const char uses_put[] =
     "INSERT INTO limit_uses(scope, holder, ticket, units, most, at_ms, until_ms)"
     " SELECT CASE period_group WHEN 0 THEN product ELSE 4294967296 + period_group END, user_id,"
     " orders.ticket, quantity, period_limit, created_ms, created_ms + period_days * 86400000"
-    " FROM items JOIN orders ON orders.item = items.id WHERE items.id = ?1 AND user_id = ?2"
-    " AND state < 3 AND period_limit > 0 ON CONFLICT(scope, holder, ticket) DO NOTHING";
+    " FROM " ORDERS_BY_LOT(
+        "orders", "orders") " AND items.id = ?1 AND user_id = ?2 AND state < 3 AND period_limit > 0"
+                            " ON CONFLICT(scope, holder, ticket) DO NOTHING";
 static const char units_set[] =
     "UPDATE items SET total = ?2 + locked - written_off + sold_before, safety = ?3,"
     " version = version + 1" CHANNEL_UNITS("0", "?4") CHANNEL_UNITS("1", "?5") CHANNEL_UNITS("2", "?6")

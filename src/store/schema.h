@@ -21,7 +21,7 @@
 
 enum {
     STORE_SCHEMA_FIRST = 8,    /* of servers; the steps up to it are SQLite's own */
-    STORE_SCHEMA_VERSION = 19, /* also that of a SQLite file */
+    STORE_SCHEMA_VERSION = 20, /* also that of a SQLite file */
 };
 
 /* Where a migration leads, and by which steps: steps[0] from STORE_SCHEMA_FIRST to the next version. */

@@ -47,17 +47,20 @@ void store_stock_clear(struct stock *stock)
 static const struct sql_columns stock_columns = COLUMNS(stock_row, FIELD(stock_row, item),
     FIELD(stock_row, sale), FIELD(stock_row, limit_per_user), FIELD(stock_row, sale_limit),
     FIELD(stock_row, flash_price), FIELD(stock_row, version), FIELD(stock_row, preheated),
-    FIELD(stock_row, buyers_listed), FIELD(stock_row, product),
-    FIELD(stock_row, limits.period_limit), FIELD(stock_row, limits.payer_limit),
-    FIELD(stock_row, limits.period_days), FIELD(stock_row, limits.period_group),
-    FIELD(stock_row, now.total), FIELD(stock_row, now.locked), FIELD(stock_row, now.sold),
-    FIELD(stock_row, now.written_off), FIELD(stock_row, now.safety), FIELD(stock_row, now.channel));
+    FIELD(stock_row, buyers_listed), FIELD(stock_row, lot), FIELD(stock_row, orders_written),
+    FIELD(stock_row, product), FIELD(stock_row, limits.period_limit),
+    FIELD(stock_row, limits.payer_limit), FIELD(stock_row, limits.period_days),
+    FIELD(stock_row, limits.period_group), FIELD(stock_row, now.total),
+    FIELD(stock_row, now.locked), FIELD(stock_row, now.sold), FIELD(stock_row, now.written_off),
+    FIELD(stock_row, now.safety), FIELD(stock_row, now.channel));
 
 static enum status stock_load(struct store_batch *batch, item_id item, struct stock_row *row)
 {
     const enum status status = sql_one(batch->store,
         "SELECT items.id, items.sale, items.limit_per_user, sales.logged_limit, items.flash_price,"
-        " items.version, items.preheated, items.buyers_listed, product, period_limit, payer_limit,"
+        " items.version, items.preheated, items.buyers_listed, last_lot,"
+        " (SELECT coalesce(sum(orders), 0) FROM order_sums WHERE item = items.id), product, "
+        "period_limit, payer_limit,"
         " period_days, period_group, total, locked, sold, written_off, safety,"
         " " CHANNEL_COLUMNS " FROM items JOIN sales ON sales.id = items.sale WHERE items.id = ?1",
         VALUES(U64(item)), &stock_columns, row);

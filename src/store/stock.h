@@ -35,6 +35,10 @@ struct stock_row {
     uint64_t version;
     bool preheated;
     bool buyers_listed; /* who buys it is written to their list (buyers.c) */
+    bool lot_taken;     /* `lot` is the one that the batch writes to (lots.h) */
+    bool lot_begun;     /* and the batch is the first */
+    uint32_t lot;
+    uint64_t orders_written; /* ever, before the batch */
     struct stock_units before, now;
     bool summed;                       /* something was added to these: */
     struct order_sum sums[ORDER_SUMS]; /* what the batch adds, by state and reason */

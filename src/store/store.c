@@ -7,6 +7,7 @@
 #include "store/cluster.h"
 #include "store/gather.h"
 #include "store/limit_uses.h"
+#include "store/lots.h"
 #include "store/parts.h"
 #include "store/restore.h"
 
@@ -90,6 +91,7 @@ static void store_close(struct order_store *handle)
     struct store *store = store_of(handle);
     store_look_close(store);
     store_gather_free(store);
+    store_lots_free(store);
     store->connection->driver->close(store->connection);
     free(store);
 }
@@ -276,6 +278,7 @@ enum status store_make(struct sql_connection *connection, struct order_store **h
         return STATUS_AWAY;
     store->store.ops = &store_ops;
     store->connection = connection;
+    store->lot_orders = LOT_ORDERS;
     *handle = &store->store;
     return STATUS_OK;
 }

@@ -19,5 +19,7 @@ MUST_CHECK enum status store_first_rows(struct sql_connection *);
 /* Takes the connection, whose tables are there, if it answers STATUS_OK. STATUS_AWAY: no memory. */
 MUST_CHECK enum status store_make(struct sql_connection *, struct order_store **);
 struct sql_connection *store_connection(struct order_store *);
+/* For tests: an item's orders come in lots of so many (store/lots.h) where the database keeps them so. */
+void store_lots_set(struct order_store *, uint32_t orders);
 
 #endif

@@ -5,7 +5,8 @@
  * the same bits. orders.slot is what makes "one live order per user" a unique key: 0 where the
  * item's limit is one unit, the ticket itself elsewhere, NULL (which is never equal to anything)
  * once the order is over. The item leads the key, because then the orders of a sale that runs
- * now lie side by side, and a batch of different users touches few pages. user_counters.scope: an
+ * now lie side by side, and a batch of different users touches few pages; the lot is for items
+ * with many orders (store/lots.h). user_counters.scope: an
  * item's id, or 2^32 + a sale's id. A new column or table stands here and in a step of the
  * migration.
  * orders_pending holds only orders that wait for money, so it stays as small as they are few.
@@ -13,6 +14,7 @@
 #include "contract/ticket_number.h"
 #include "store/cluster.h"
 #include "store/limit_uses.h"
+#include "store/lots.h"
 #include "store/parts.h"
 #include "store/schema.h"
 #include "store/store.h"
@@ -23,6 +25,11 @@ static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDE
 static_assert(CHANNELS_MAX == 8, "items has a column for each");
 static_assert(BEACON_GIVEN == 1 && BEACON_STATES == 3, "sales checks it, too");
 static_assert(HUMAN_CHECKS == 4, "sales checks it, and its numbers never change their meaning");
+
+/* Sales that were not ended, with what decides whether one is due (catalog.c). */
+#define SALES_NOT_ENDED \
+    "CREATE INDEX sales_not_ended ON sales(end_ms, id, start_ms, gate, preheat_at_ms){end_ms, id}" \
+    " WHERE gate <> 3;"
 
 static const char tables_core[] =
     "CREATE TABLE products("
@@ -67,7 +74,7 @@ static const char tables_core[] =
     "  day_ms INTEGER NOT NULL DEFAULT 0,"
     "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
     "  CHECK(beacon_state = 0 OR beacon_name <> '')"
-    ") STRICT;" STORE_SALES_NOT_ENDED "CREATE TABLE items("
+    ") STRICT;" SALES_NOT_ENDED "CREATE TABLE items("
     "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 65535),"
     "  sale INTEGER NOT NULL REFERENCES sales(id),"
     "  product INTEGER NOT NULL REFERENCES products(id),"
@@ -98,6 +105,7 @@ static const char tables_core[] =
     "  period_limit INTEGER NOT NULL DEFAULT 0, payer_limit INTEGER NOT NULL DEFAULT 0,"
     "  period_days INTEGER NOT NULL DEFAULT 0, period_group INTEGER NOT NULL DEFAULT 0,"
     "  deposit_kept INTEGER NOT NULL DEFAULT 0 CHECK(deposit_kept BETWEEN 0 AND 2),"
+    "  last_lot INTEGER NOT NULL DEFAULT 0 CHECK(last_lot BETWEEN 0 AND 1023)," /* store/lots.h */
     "  CHECK(sold >= sold_before), CHECK(total - locked - sold >= 0)"
     ") STRICT;"
     "CREATE INDEX items_by_sale ON items(sale);"
@@ -180,8 +188,9 @@ static const char tables_orders[] =
     "  extended INTEGER NOT NULL DEFAULT 0 CHECK(extended IN (0, 1))," /* the hold, by a payment */
     "  ending INTEGER NOT NULL DEFAULT 0,"  /* closed with this reason when its payments are */
     "  limited INTEGER NOT NULL DEFAULT 0," /* closed for this limit (enum limit_kind) */
+    "  lot INTEGER NOT NULL DEFAULT 0,"     /* of the item's orders (store/lots.h) */
     "  CHECK((slot IS NULL) = (state > 2)),"
-    "  UNIQUE(item, user_id, slot)"
+    "  UNIQUE(item, [lot, ]user_id, slot)"
     ") STRICT;"
     "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms){state, pay_by_ms, created_ms} "
     "WHERE state = 1;"
@@ -193,7 +202,7 @@ const char *const store_tables[] = { tables_core, tables_logs, tables_orders, st
     store_report_tables, store_sums_tables, store_buyers_tables, store_bans_tables,
     store_admin_tables, store_customers_tables, store_cluster_tables, store_timetable_tables,
     store_booking_tables, store_channel_tables, store_fulfilment_tables, store_remedy_tables,
-    store_archive_tables, store_limit_tables, NULL };
+    store_archive_tables, store_limit_tables, store_lots_tables, NULL };
 
 /* From version 8, the first of servers, in the order of versions; store/schema.h says how one is added. */
 static const char *const step_9[] = {
@@ -425,8 +434,21 @@ static const char *const step_19[] = {
     " WHERE closed_deposit <> 0",
     NULL,
 };
+static const char last_lot_20[] = "ALTER TABLE items ADD COLUMN last_lot INTEGER NOT NULL DEFAULT 0"
+                                  " CHECK(last_lot BETWEEN 0 AND 1023)";
+static const char lot_numbers_20[] =
+    "CREATE TABLE lot_numbers(lot INTEGER PRIMARY KEY CHECK(lot BETWEEN 0 AND 1023)) STRICT";
+/* SQLite also makes the key of orders anew: store/sqlite/migrate.c. */
+static const char *const step_20[] = {
+    "ALTER TABLE orders ADD COLUMN lot INTEGER NOT NULL DEFAULT 0",
+    last_lot_20,
+    lot_numbers_20,
+    STORE_LOT_NUMBERS_FEW,
+    STORE_LOT_NUMBERS_REST,
+    NULL,
+};
 const char *const *const store_steps[] = { step_9, step_10, step_11, step_12, step_13, step_14,
-    step_15, step_16, step_17, step_18, step_19, NULL };
+    step_15, step_16, step_17, step_18, step_19, step_20, NULL };
 static_assert(STORE_SCHEMA_FIRST + sizeof store_steps / sizeof *store_steps - 1 == STORE_SCHEMA_VERSION,
     "a schema version has a step that leads to it");
 
@@ -437,6 +459,8 @@ enum status store_first_rows(struct sql_connection *connection)
         sql_run(connection, "INSERT INTO store_identity(id, data_id) VALUES(1, 0)", NO_VALUES);
     if (status == STATUS_OK)
         status = sql_run(connection, "INSERT INTO parts(part, seq) VALUES(0, 0)", NO_VALUES);
+    if (status == STATUS_OK)
+        status = store_lot_numbers(connection);
     return status != STATUS_OK
         ? status
         : sql_run(connection, "INSERT INTO audit_head(id, entries, hash) VALUES(1, 0, ?1)",

@@ -26,7 +26,7 @@ def stalls():
     wins = WINS_PER_S * (SECONDS + 2)
     with shop(2 * wins + 1000, cores=CORES) as (lab, server):
         source = server.make_requests("win", wins)
-        result = lab.load.run(server.port, source, CONNECTIONS, 1, SECONDS, 1, ["--rate", str(WINS_PER_S)])
+        result = lab.load.run(server.port, source, CONNECTIONS, 1, SECONDS, 1, ["--rate", str(WINS_PER_S), "--sleep"])
     if set(result["status"]) != {"202"} or result["errors"]:
         raise Ended(f"expected only 202: {result['status']}, {result['errors']} errors")
     if result["rate"] < 0.95 * WINS_PER_S:

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store suite against SQLite on a real file. */
+/* The store suite against SQLite on a real file; and once more with lots of one order, so that nearly every
+ * order is in another lot than the one before (store/lots.h). */
+#include "store/lots.h"
 #include "store/sqlite/sqlite.h"
+#include "store/store.h"
 #include "tests/seam/store_suite.h"
 
 #include <stdio.h>
@@ -10,16 +13,19 @@
 struct place {
     char folder[64];
     char path[96];
+    uint32_t lot_orders;
 };
 
 static struct order_store *sqlite_open(const struct place *place)
 {
     struct order_store *store;
     char error[200];
-    if (sqlite_store_open(&store, place->path, NULL, error, sizeof error) == STATUS_OK)
-        return store;
-    fprintf(stderr, "%s\n", error);
-    return NULL;
+    if (sqlite_store_open(&store, place->path, NULL, error, sizeof error) != STATUS_OK) {
+        fprintf(stderr, "%s\n", error);
+        return NULL;
+    }
+    store_lots_set(store, place->lot_orders);
+    return store;
 }
 
 static struct order_store *sqlite_fresh(void *context)
@@ -53,7 +59,9 @@ static void sqlite_done(void *context, struct order_store *store)
 
 int main(void)
 {
-    struct place place;
+    struct place place = { .lot_orders = LOT_ORDERS };
     const struct store_maker maker = { "sqlite", sqlite_fresh, sqlite_again, sqlite_done, &place };
-    return store_suite_run(&maker);
+    const int failed = store_suite_run(&maker);
+    place.lot_orders = 1;
+    return failed + store_suite_run(&maker);
 }

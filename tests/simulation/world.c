@@ -5,6 +5,7 @@
 #include "inventory/snapshot.h"
 #include "queue/journal_queue.h"
 #include "store/sqlite/sqlite.h"
+#include "store/store.h"
 #include "tests/simulation/model_store.h"
 #include "tests/simulation/sim_server.h"
 #include "tests/simulation/sim_vfs.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLLOW_RECORDS = 64, OPEN_TRIES_MAX = 200, SOON_OVER_MS = 800 };
+enum { FOLLOW_RECORDS = 64, OPEN_TRIES_MAX = 200, SOON_OVER_MS = 800, SIM_LOT_ORDERS = 5 };
 
 void world_create(struct world *world)
 {
@@ -208,6 +209,8 @@ static void store_open(struct world *world)
         status = sim_server_open(&world->store, error, sizeof error);
     } else {
         status = sqlite_store_open(&world->store, "orders.db", SIM_VFS_NAME, error, sizeof error);
+        if (status == STATUS_OK)
+            store_lots_set(world->store, SIM_LOT_ORDERS);
     }
     if (status != STATUS_OK)
         violation("recovery", "the store does not open: %s (%s)", error, status_name(status));

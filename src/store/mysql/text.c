@@ -94,8 +94,14 @@ static bool is_length(struct span piece, struct span rest)
 
 void mysql_plain_add(struct text *out, struct span sql)
 {
-    for (struct span piece; (piece = mysql_piece_take(&sql)).size > 0;)
+    for (struct span piece; (piece = mysql_piece_take(&sql)).size > 0;) {
+        while (mysql_is(piece, "[")) { /* for databases with lots */
+            while (!mysql_is(piece, "]"))
+                piece = mysql_piece_take(&sql);
+            piece = mysql_piece_take(&sql);
+        }
         text_add(out, is_length(piece, sql) ? SPAN("char_length") : piece);
+    }
 }
 
 static void value_add(struct mysql_text *text, struct span piece)

@@ -105,9 +105,9 @@ void postgres_text_script(struct text *out, const char *sql)
     while (*sql != '\0') {
         if (is_word(*sql)) {
             sql = word_replace(out, sql);
-        } else if (*sql == '{') { /* the columns of an index where there are no partial ones */
-            sql += strcspn(sql, "}");
-            invariant(*sql == '}');
+        } else if (*sql == '{' || *sql == '[') { /* for databases without partial indexes; with lots */
+            sql += strcspn(sql, *sql == '{' ? "}" : "]");
+            invariant(*sql != '\0');
             sql++;
         } else {
             const size_t bytes = *sql == '\'' ? quoted_bytes(sql) : 1;

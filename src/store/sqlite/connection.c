@@ -145,7 +145,7 @@ int sqlite_script_run(sqlite3 *database, const char *sql)
         return SQLITE_NOMEM;
     for (bool inside = false; *sql != '\0'; sql++) {
         inside = inside || *sql == '{';
-        if (!inside)
+        if (!inside && *sql != '[' && *sql != ']') /* what stands in these is for us */
             *to++ = *sql;
         inside = inside && *sql != '}';
     }
@@ -359,6 +359,7 @@ static enum status sqlite_reader_open(const struct sql_connection *handle, struc
 
 static const struct driver sqlite_driver = {
     .name = "sqlite",
+    .keys_by_lot = true,
     .clock_sql = "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
     .close = sqlite_disconnect,
     .reader_open = sqlite_reader_open,

@@ -120,6 +120,35 @@ static const char *const *step_from(int64_t version)
                                         : store_steps[version - STORE_SCHEMA_FIRST];
 }
 
+/* What follows a step of all databases: the key of orders begins with item and lot here (store/lots.h), and
+ * SQLite changes no key. */
+static const char orders_20[] =
+    "CREATE TABLE orders_20(ticket INTEGER PRIMARY KEY, item INTEGER NOT NULL REFERENCES items(id),"
+    " user_id INTEGER NOT NULL, slot INTEGER, quantity INTEGER NOT NULL CHECK(quantity > 0),"
+    " channel INTEGER NOT NULL, state INTEGER NOT NULL CHECK(state BETWEEN 1 AND 4),"
+    " reason INTEGER NOT NULL CHECK((reason <> 0) = (state = 3)), unit_price INTEGER NOT NULL,"
+    " amount INTEGER NOT NULL CHECK(amount = quantity * unit_price), created_ms INTEGER NOT NULL,"
+    " pay_by_ms INTEGER NOT NULL, version INTEGER NOT NULL,"
+    " extended INTEGER NOT NULL DEFAULT 0 CHECK(extended IN (0, 1)),"
+    " ending INTEGER NOT NULL DEFAULT 0, limited INTEGER NOT NULL DEFAULT 0,"
+    " lot INTEGER NOT NULL DEFAULT 0, CHECK((slot IS NULL) = (state > 2)),"
+    " UNIQUE(item, lot, user_id, slot)) STRICT";
+static const char orders_fill_20[] =
+    "INSERT INTO orders_20(ticket, item, user_id, slot, quantity, channel, state, reason, "
+    "unit_price,"
+    " amount, created_ms, pay_by_ms, version, extended, ending, limited, lot) SELECT ticket, item,"
+    " user_id, slot, quantity, channel, state, reason, unit_price, amount, created_ms, pay_by_ms,"
+    " version, extended, ending, limited, lot FROM orders ORDER BY ticket";
+static const char *const step_20_more[] = {
+    orders_20,
+    orders_fill_20,
+    "DROP TABLE orders",
+    "ALTER TABLE orders_20 RENAME TO orders",
+    "CREATE INDEX orders_pending ON orders(pay_by_ms, created_ms) WHERE state = 1",
+    "CREATE INDEX orders_by_time ON orders(created_ms)",
+    NULL,
+};
+
 static enum status migrate_failed(sqlite3 *database, int result, char *error, size_t error_bytes)
 {
     snprintf(error, error_bytes, "migration: %s", sqlite3_errmsg(database));
@@ -162,15 +191,33 @@ static enum status copy_make(
     return sqlite_status(result);
 }
 
+static int step_run(sqlite3 *database, const char *const *step)
+{
+    int result = SQLITE_OK;
+    for (; *step != NULL && result == SQLITE_OK; step++)
+        result = sqlite_script_run(database, *step);
+    return result;
+}
+
+/* Keys are not checked while a table is made anew, so all of them are at the end. */
+static int keys_check(sqlite3 *database)
+{
+    int64_t row;
+    const int result = number_read(database, "SELECT 1 FROM pragma_foreign_key_check LIMIT 1", &row);
+    return result == SQLITE_DONE ? SQLITE_OK : result == SQLITE_OK ? SQLITE_CONSTRAINT : result;
+}
+
 static int steps_run(sqlite3 *database, int64_t version)
 {
     char stamp[64];
     int result = sqlite3_exec(database, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
     for (; version < SQLITE_SCHEMA_VERSION && result == SQLITE_OK; version++) {
-        const char *const *step = step_from(version);
-        for (; *step != NULL && result == SQLITE_OK; step++)
-            result = sqlite_script_run(database, *step);
+        result = step_run(database, step_from(version));
+        if (version == 19 && result == SQLITE_OK)
+            result = step_run(database, step_20_more);
     }
+    if (result == SQLITE_OK)
+        result = keys_check(database);
     snprintf(stamp, sizeof stamp, "PRAGMA user_version = %d", SQLITE_SCHEMA_VERSION);
     if (result == SQLITE_OK)
         result = sqlite3_exec(database, stamp, NULL, NULL, NULL);
@@ -184,7 +231,7 @@ static enum status database_migrate(
 {
     int64_t application = 0, version = 0;
     int result = sqlite3_exec(
-        database, "PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON", NULL, NULL, NULL);
+        database, "PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = OFF", NULL, NULL, NULL);
     if (result == SQLITE_OK)
         result = number_read(database, "PRAGMA application_id", &application);
     if (result == SQLITE_OK)

@@ -9,12 +9,10 @@
 
 enum status sqlite_store_serve(struct order_store *store, uint32_t cache_mib)
 {
-    char pragmas[160];
+    char pragma[48];
     paced_writes_start();
-    snprintf(pragmas, sizeof pragmas,
-        "PRAGMA cache_size = -%u; PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %d",
-        cache_mib * 1024, SQLITE_SERVING_CHECKPOINT_PAGES, SQLITE_SERVING_CHECKPOINT_PAGES * 4096 * 2);
-    return sqlite_script(store_connection(store), pragmas);
+    snprintf(pragma, sizeof pragma, "PRAGMA cache_size = -%u", cache_mib * 1024);
+    return sqlite_script(store_connection(store), pragma);
 }
 
 enum status sqlite_store_open(

@@ -18,9 +18,8 @@
 enum {
     SQLITE_SCHEMA_FIRST = 5, /* the oldest one that can be migrated */
     SQLITE_SCHEMA_VERSION = STORE_SCHEMA_VERSION,
-    SQLITE_APPLICATION_ID = 0x53544d50,      /* "STMP" */
-    SQLITE_CHECKPOINT_PAGES = 8000,          /* the WAL is folded back at about 32 MB */
-    SQLITE_SERVING_CHECKPOINT_PAGES = 32000, /* 128 MB: a page that changes often is folded once */
+    SQLITE_APPLICATION_ID = 0x53544d50, /* "STMP" */
+    SQLITE_CHECKPOINT_PAGES = 8000,     /* the WAL is folded back at about 32 MB */
     SQLITE_READER_CACHE_KIB = 32 * 1024,
     SQLITE_READER_BUSY_MS = 1000,
     SQLITE_CACHE_KIB = 4 * 1024, /* more is the system's: its pages cost no memory of ours */
@@ -30,7 +29,8 @@ enum {
  * default). */
 MUST_CHECK enum status sqlite_store_open(
     struct order_store **store, const char *path, const char *vfs, char *error, size_t error_bytes);
-/* For a server, which writes much: a cache that may grow to so many MiB, and a larger WAL. */
+/* For a server, which writes much: a cache that may grow to so many MiB, and pages that are written out a few
+ * at a time when the WAL is folded. */
 MUST_CHECK enum status sqlite_store_serve(struct order_store *store, uint32_t cache_mib);
 /* A copy of the database as it is at one moment, which others may go on changing meanwhile: what is
  * copied does

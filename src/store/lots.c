@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/lots.h"
+
+#include "store/store.h"
+
+#include <stdlib.h>
+
+/* A block is the filters of LOTS_PER_BLOCK lots, bit by bit: each word has one bit of each lot. A user has
+ * MARKS words in one page of it, and may be in the lots whose bit is set in all of them: one of a thousand
+ * strangers is taken for a user of a full lot. */
+enum {
+    LOTS_PER_BLOCK = 32,
+    MARKS = 6,
+    PAGE_WORDS = 1024, /* 4 KiB */
+    PAGE_USERS = 64,   /* of a lot, on average */
+    BLOCKS = LOTS_MAX / LOTS_PER_BLOCK,
+};
+typedef uint32_t lot_page[PAGE_WORDS];
+
+struct item_lots {
+    item_id item;
+    uint32_t known;           /* the lots below are in the blocks */
+    lot_page *blocks[BLOCKS]; /* NULL: there was no memory, so each user may be in each lot */
+};
+
+struct store_lots {
+    uint32_t next; /* to make room */
+    struct item_lots *items[LOT_ITEMS_MAX];
+};
+
+const char store_lots_tables[] =
+    "CREATE TABLE lot_numbers(lot INTEGER PRIMARY KEY CHECK(lot BETWEEN 0 AND 1023)) STRICT;";
+static_assert(LOTS_MAX == 1024, "the CHECKs of lot_numbers and items say so, too");
+
+enum status store_lot_numbers(struct sql_connection *connection)
+{
+    enum status status = sql_run(connection, STORE_LOT_NUMBERS_FEW, NO_VALUES);
+    return status == STATUS_OK ? sql_run(connection, STORE_LOT_NUMBERS_REST, NO_VALUES) : status;
+}
+
+/* ---- filters ---- */
+
+static uint64_t mixed(user_id user)
+{
+    user = (user ^ user >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    user = (user ^ user >> 27) * UINT64_C(0x94D049BB133111EB);
+    return user ^ user >> 31;
+}
+
+static uint32_t pages_of(const struct store *store)
+{
+    return (store->lot_orders + PAGE_USERS - 1) / PAGE_USERS;
+}
+
+struct place {
+    uint32_t page;
+    uint64_t marks; /* 10 bits each */
+};
+
+static struct place place_of(const struct store *store, user_id user)
+{
+    const uint64_t hash = mixed(user);
+    return (struct place){ (uint32_t)((hash >> 32) * pages_of(store) >> 32),
+        hash * UINT64_C(0x9E3779B97F4A7C15) >> 4 };
+}
+
+static void users_add(uint32_t *page, uint64_t marks, uint32_t bit)
+{
+    for (uint32_t i = 0; i < MARKS; i++, marks >>= 10)
+        page[marks % PAGE_WORDS] |= bit;
+}
+
+static uint32_t lots_of(const uint32_t *page, uint64_t marks)
+{
+    uint32_t lots = UINT32_MAX;
+    for (uint32_t i = 0; i < MARKS; i++, marks >>= 10)
+        lots &= page[marks % PAGE_WORDS];
+    return lots;
+}
+
+static void add(const struct store *store, struct item_lots *of, uint32_t lot, user_id user)
+{
+    lot_page *block = of->blocks[lot / LOTS_PER_BLOCK];
+    const struct place place = place_of(store, user);
+    if (block != NULL)
+        users_add(block[place.page], place.marks, UINT32_C(1) << lot % LOTS_PER_BLOCK);
+}
+
+static void item_free(struct item_lots **item)
+{
+    for (uint32_t i = 0; *item != NULL && i < BLOCKS; i++)
+        free((*item)->blocks[i]);
+    free(*item);
+    *item = NULL;
+}
+
+void store_lots_free(struct store *store)
+{
+    for (uint32_t i = 0; store->lots != NULL && i < LOT_ITEMS_MAX; i++)
+        item_free(&store->lots->items[i]);
+    free(store->lots);
+    store->lots = NULL;
+}
+
+static uint32_t blocks_count(const struct item_lots *of)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; of != NULL && i < BLOCKS; i++)
+        count += of->blocks[i] != NULL;
+    return count;
+}
+
+/* The block of a lot that comes next; other items make room for it. */
+static void block_need(const struct store *store, struct item_lots *of, uint32_t lot)
+{
+    struct store_lots *lots = store->lots;
+    const size_t bytes = pages_of(store) * sizeof(lot_page);
+    size_t all = bytes;
+    if (lot % LOTS_PER_BLOCK != 0)
+        return;
+    for (uint32_t i = 0; i < LOT_ITEMS_MAX; i++)
+        all += blocks_count(lots->items[i]) * bytes;
+    for (uint32_t i = 0; i < LOT_ITEMS_MAX && all > LOT_FILTERS_BYTES_MAX; i++)
+        if (lots->items[i] != of) {
+            all -= blocks_count(lots->items[i]) * bytes;
+            item_free(&lots->items[i]);
+        }
+    if (all <= LOT_FILTERS_BYTES_MAX)
+        of->blocks[lot / LOTS_PER_BLOCK] = calloc(1, bytes);
+}
+
+/* The next lot, as it is in the database. Fails: those that are in already are taken for users of it. */
+static enum status lot_learn(struct store *store, struct item_lots *of)
+{
+    const uint32_t lot = of->known;
+    struct sql_row *row;
+    block_need(store, of, lot);
+    enum status status = sql_query(store, "SELECT user_id FROM orders WHERE item = ?1 AND lot = ?2",
+        VALUES(U64(of->item), U64(lot)), &row);
+    if (status != STATUS_OK)
+        return status;
+    while ((status = sql_next(row)) == STATUS_OK)
+        add(store, of, lot, (user_id)row->connection->driver->number(row, 0));
+    sql_finish(row);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    of->known++;
+    return STATUS_OK;
+}
+
+/* NULL: it is not there. */
+static struct item_lots *item_find(const struct store_lots *lots, item_id item)
+{
+    for (uint32_t i = 0; lots != NULL && i < LOT_ITEMS_MAX; i++)
+        if (lots->items[i] != NULL && lots->items[i]->item == item)
+            return lots->items[i];
+    return NULL;
+}
+
+/* NULL: no memory. */
+static struct item_lots *item_need(struct store *store, item_id item)
+{
+    if (store->lots == NULL)
+        store->lots = calloc(1, sizeof *store->lots);
+    struct store_lots *lots = store->lots;
+    struct item_lots *there = item_find(lots, item);
+    if (there != NULL || lots == NULL)
+        return there;
+    struct item_lots **place = &lots->items[lots->next++ % LOT_ITEMS_MAX];
+    item_free(place);
+    *place = calloc(1, sizeof **place);
+    if (*place != NULL)
+        (*place)->item = item;
+    return *place;
+}
+
+/* ---- lots ---- */
+
+void store_lots_set(struct order_store *store, uint32_t orders)
+{
+    invariant(orders > 0);
+    store_of(store)->lot_orders = orders;
+}
+
+enum status store_lot_take(struct store_batch *batch, struct stock_row *row)
+{
+    struct store *store = batch->store;
+    if (!store->connection->driver->keys_by_lot || row->lot_taken)
+        return STATUS_OK;
+    const uint64_t next = row->orders_written / store->lot_orders;
+    const uint32_t lot = next < LOTS_MAX ? (uint32_t)next : LOTS_MAX - 1;
+    row->lot_taken = true;
+    if (lot <= row->lot) /* after a repair of the sums fewer may be counted than before */
+        return STATUS_OK;
+    row->lot = lot;
+    row->lot_begun = true;
+    return store_batch_do(
+        batch, "UPDATE items SET last_lot = ?2 WHERE id = ?1", VALUES(U64(row->item), U64(lot)));
+}
+
+void store_lots_add(struct store *store, const struct stock_row *row, user_id user)
+{
+    struct item_lots *of = row->lot == 0 ? NULL : item_find(store->lots, row->item);
+    if (of != NULL && of->known > row->lot)
+        add(store, of, row->lot, user);
+}
+
+static enum status lot_ask(
+    struct store *store, const struct stock_row *row, uint32_t lot, user_id user, bool *found)
+{
+    if (lot >= row->lot) /* the newest: the database refuses it itself */
+        return STATUS_OK;
+    return sql_found(store,
+        "SELECT 1 FROM orders WHERE item = ?1 AND lot = ?2 AND user_id = ?3 AND slot = 0",
+        VALUES(U64(row->item), U64(lot), U64(user)), found);
+}
+
+enum status store_lots_find(
+    struct store_batch *batch, const struct stock_row *row, user_id user, bool *found)
+{
+    struct store *store = batch->store;
+    *found = false;
+    if (row->lot == 0 || !store->connection->driver->keys_by_lot)
+        return STATUS_OK;
+    struct item_lots *of = item_need(store, row->item);
+    if (of == NULL)
+        return STATUS_AWAY;
+    enum status status = STATUS_OK;
+    while (of->known < row->lot && status == STATUS_OK)
+        status = lot_learn(store, of);
+    if (of->known == row->lot && row->lot_begun && status == STATUS_OK)
+        block_need(store, of, of->known++);
+    const struct place place = place_of(store, user);
+    for (uint32_t first = 0; first < row->lot && status == STATUS_OK && !*found; first += LOTS_PER_BLOCK) {
+        const lot_page *block = of->blocks[first / LOTS_PER_BLOCK];
+        uint32_t lots = block == NULL ? UINT32_MAX : lots_of(block[place.page], place.marks);
+        for (; __builtin_expect(lots != 0, 0) && status == STATUS_OK && !*found; lots &= lots - 1)
+            status = lot_ask(store, row, first + (uint32_t)__builtin_ctz(lots), user, found);
+    }
+    return status;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/store/place.h"
+
+#include "contract/reconcile.h"
+#include "store/lots.h"
+#include "store/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { LOT = 4, BUYERS = 50 * LOT };
+
+static void open_with(struct place *place, uint32_t lot_orders)
+{
+    assert_int_equal(place_open(place, NULL), STATUS_OK);
+    store_lots_set(place->store, lot_orders);
+}
+
+static int setup(void **state)
+{
+    struct place *place = test_calloc(1, sizeof *place);
+    place_make(place);
+    open_with(place, LOT);
+    *state = place;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    place_remove(*state);
+    test_free(*state);
+    return 0;
+}
+
+/* One after the other, so that each finds the lot that the one before has left. */
+static void sell(struct place *place, user_id first, user_id last)
+{
+    for (user_id user = first; user <= last; user++)
+        assert_int_equal(place_sell(place, user), STATUS_OK);
+}
+
+static void refused(struct place *place, user_id user)
+{
+    assert_int_equal(place_sell(place, user), STATUS_REFUSED);
+    assert_int_equal(place->refusal.kind, REFUSAL_UNIQUE);
+}
+
+static void orders_begin_a_new_lot_when_one_is_full(void **state)
+{
+    struct place *place = *state;
+    sell(place, 1, LOT);
+    assert_int_equal(place_number(place, "SELECT last_lot FROM items"), 0);
+    sell(place, LOT + 1, LOT + 1);
+    assert_int_equal(place_number(place, "SELECT last_lot FROM items"), 1);
+    sell(place, LOT + 2, 3 * LOT);
+    assert_int_equal(place_number(place,
+                         "SELECT count(*) FROM (SELECT 1 FROM orders GROUP BY lot"
+                         " HAVING count(*) = 4)"),
+        3);
+}
+
+static void a_second_live_order_is_refused_whatever_lot_the_first_is_in(void **state)
+{
+    struct place *place = *state;
+    sell(place, 1, BUYERS);
+    for (user_id user = 1; user <= BUYERS; user++)
+        refused(place, user);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM orders"), BUYERS);
+}
+
+static void a_second_live_order_is_refused_after_a_restart(void **state)
+{
+    struct place *place = *state;
+    sell(place, 1, BUYERS + 1); /* the newest lot has begun */
+    place_close(place);
+    open_with(place, LOT);
+    for (user_id user = 1; user <= BUYERS + 1; user++)
+        refused(place, user);
+    sell(place, BUYERS + 2, BUYERS + 2 * LOT); /* the lot that was begun before the restart is full now */
+    for (user_id user = BUYERS; user <= BUYERS + 2 * LOT; user++)
+        refused(place, user);
+}
+
+static void a_user_whose_order_is_over_may_buy_again_in_a_later_lot(void **state)
+{
+    struct place *place = *state;
+    sell(place, 1, 2 * LOT);
+    place_execute(place, "UPDATE orders SET state = 3, reason = 1, slot = NULL WHERE user_id = 2");
+    sell(place, 2, 2);
+    refused(place, 2);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM orders WHERE user_id = 2"), 2);
+}
+
+/* The lot that a dropped batch began is begun again, and users of the lot before it are still known. */
+static void a_lot_that_was_rolled_back_hides_nobody(void **state)
+{
+    struct place *place = *state;
+    sell(place, 1, 2 * LOT - 1);
+    for (uint32_t round = 0; round < 3; round++) {
+        struct queue_record records[2] = { place_win(place, 100 + round), place_win(place, 1) };
+        assert_int_equal(place_apply(place, records, 2), STATUS_REFUSED);
+        place->lsn -= 2;
+        sell(place, 200 + round, 200 + round);
+    }
+    sell(place, 300, 300 + LOT);
+    for (uint32_t round = 0; round < 3; round++)
+        refused(place, 200 + round);
+    refused(place, 2 * LOT - 1);
+    sell(place, 100, 102); /* nobody but the dropped batches knew them */
+}
+
+static void a_batch_stays_in_one_lot_and_refuses_its_own_second_order(void **state)
+{
+    struct place *place = *state;
+    struct queue_record records[3 * LOT];
+    for (uint32_t i = 0; i < 3 * LOT; i++)
+        records[i] = place_win(place, 1 + i);
+    assert_int_equal(place_apply(place, records, 3 * LOT), STATUS_OK);
+    assert_int_equal(place_number(place, "SELECT max(lot) FROM orders"), 0);
+    struct queue_record twice[] = { place_win(place, 1000), place_win(place, 1000) };
+    assert_int_equal(place_apply(place, twice, 2), STATUS_REFUSED);
+    assert_int_equal(place->refusal.kind, REFUSAL_UNIQUE);
+}
+
+static void the_last_lot_takes_all_that_comes_after_it(void **state)
+{
+    struct place *place = *state;
+    store_lots_set(place->store, 1);
+    sell(place, 1, LOTS_MAX + 8);
+    assert_int_equal(place_number(place, "SELECT max(lot) FROM orders"), LOTS_MAX - 1);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM orders WHERE lot = 1023"), 9);
+    refused(place, 1);
+    refused(place, LOTS_MAX / 2);
+    refused(place, LOTS_MAX + 8);
+}
+
+static void orders_of_a_user_are_found_in_every_lot(void **state)
+{
+    struct place *place = *state;
+    const item_id items[] = { 0, place->item };
+    sell(place, 1, BUYERS);
+    for (user_id user = 1; user <= BUYERS; user++)
+        for (uint32_t i = 0; i < 2; i++) {
+            const struct order_filter filter = { .user = user, .item = items[i] };
+            struct order order;
+            uint32_t count;
+            ticket_number next;
+            assert_int_equal(
+                place->store->ops->orders_list(place->store, &filter, &order, 1, &count, &next),
+                STATUS_OK);
+            assert_int_equal(count, 1);
+            assert_int_equal(order.user, user);
+        }
+}
+
+/* Pages of a few, so that the bound of each page matters. */
+static void reconciliation_walks_over_all_users_of_all_lots_in_order(void **state)
+{
+    struct place *place = *state;
+    const struct reconcile_store_ops *look = place->store->ops->reconcile;
+    struct look_user rows[24];
+    for (user_id user = 1; user <= BUYERS; user++) /* in an order that looks like chance */
+        assert_int_equal(place_sell(place, user * UINT64_C(0x9E3779B97F4A7C15)), STATUS_OK);
+    for (uint32_t max = 1; max <= 24; max += 23) {
+        uint32_t count = 1, seen = 0;
+        user_id after = 0;
+        assert_int_equal(look->moment_begin(place->store), STATUS_OK);
+        for (bool first = true; count > 0; first = false) {
+            assert_int_equal(
+                look->users(place->store, place->item, first, after, rows, max, &count), STATUS_OK);
+            for (uint32_t i = 0; i < count; i++, seen++) {
+                assert_true((first && i == 0) || (int64_t)rows[i].user > (int64_t)after);
+                assert_int_equal(rows[i].live, 1);
+                after = rows[i].user;
+            }
+        }
+        look->moment_end(place->store);
+        assert_int_equal(seen, BUYERS);
+    }
+}
+
+static void new_orders_change_the_newest_lot_only(void **state)
+{
+    const struct place *place = *state;
+    assert_true(place_plan_has(place,
+        "EXPLAIN QUERY PLAN SELECT 1 FROM orders"
+        " WHERE item = 1 AND lot = 2 AND user_id = 3 AND slot = 0",
+        "item=? AND lot=? AND user_id=? AND slot=?"));
+    assert_true(place_plan_has(place,
+        "EXPLAIN QUERY PLAN SELECT ticket FROM " ORDERS_BY_LOT(
+            "orders", "orders") " AND items.id = 1 AND user_id = 3",
+        "item=? AND lot=? AND user_id=?"));
+    assert_int_equal(place_number(place, "SELECT count(*) FROM lot_numbers"), LOTS_MAX);
+    assert_int_equal(place_number(place, "SELECT max(lot) FROM lot_numbers"), LOTS_MAX - 1);
+}
+
+#define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest rules[] = {
+        RULE(orders_begin_a_new_lot_when_one_is_full),
+        RULE(a_second_live_order_is_refused_whatever_lot_the_first_is_in),
+        RULE(a_second_live_order_is_refused_after_a_restart),
+        RULE(a_user_whose_order_is_over_may_buy_again_in_a_later_lot),
+        RULE(a_lot_that_was_rolled_back_hides_nobody),
+        RULE(a_batch_stays_in_one_lot_and_refuses_its_own_second_order),
+        RULE(the_last_lot_takes_all_that_comes_after_it),
+        RULE(orders_of_a_user_are_found_in_every_lot),
+        RULE(reconciliation_walks_over_all_users_of_all_lots_in_order),
+        RULE(new_orders_change_the_newest_lot_only),
+    };
+    return cmocka_run_group_tests_name("lots of orders", rules, NULL, NULL);
+}
