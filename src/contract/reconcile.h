@@ -126,7 +126,8 @@ struct reconcile_store_ops {
     enum status (*moved_last)(struct order_store *, uint64_t *event);
     /* An open or dismissed dead letter has this ticket. */
     enum status (*dead)(struct order_store *, ticket_number, bool *there);
-    /* LOOK_MOMENT: users of one item, after `after` (signed order); first: from the beginning. */
+    /* LOOK_MOMENT: users of one item, after `after` (signed order); first: from the beginning. Fewer than
+     * `max`: these are the last. */
     enum status (*users)(struct order_store *, item_id, bool first, user_id after,
         struct look_user *, uint32_t max, uint32_t *count);
     enum status (*user)(struct order_store *, item_id, user_id, struct look_user *); /* LOOK_NOW */

@@ -9,6 +9,9 @@
 
 #include <stdlib.h>
 
+/* Users of a lot in a range beyond its share, because the lowest bound of all lots holds. */
+enum { LOT_SHARE_MORE = 4 };
+
 struct store_look {
     struct sql_connection *reader; /* NULL: not opened yet */
     bool inside;                   /* a moment is held */
@@ -190,13 +193,13 @@ static const struct sql_columns user_columns = COLUMNS(look_user, FIELD(look_use
     FIELD(look_user, sale_counter), FIELD(look_user, channel_live), FIELD(look_user, state_orders),
     FIELD(look_user, unused_ms), FIELD(look_user, stale_uses));
 
-/* No more than `max` users from `from` to *to are in all lots: each has at most its share of them up to its
- * own bound, and the lowest one holds. */
+/* About `max` users of all lots together are from `from` to *to: the lowest bound of any lot holds. */
 static enum status users_bound(struct order_store *handle, item_id item, uint64_t lots,
     int64_t from, uint32_t max, int64_t *to)
 {
-    const uint64_t share = max / lots > 0 ? max / lots : 1;
+    const uint64_t share = max / lots + LOT_SHARE_MORE;
     enum status status = STATUS_OK;
+    *to = INT64_MAX;
     for (uint64_t lot = 0; lot < lots && (status == STATUS_OK || status == STATUS_NOT_FOUND); lot++) {
         uint64_t user;
         status = look_one(handle,
@@ -209,6 +212,29 @@ static enum status users_bound(struct order_store *handle, item_id item, uint64_
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+/* Each lot has its own order of users, so they are read a range at a time, until the page is full. */
+static enum status users_of_lots(struct order_store *handle, item_id item, uint64_t lots,
+    int64_t from, struct look_user *rows, uint32_t max, uint32_t *count)
+{
+    enum status status = STATUS_OK;
+    int64_t to = from;
+    for (bool more = true; more && status == STATUS_OK; from = to + more) {
+        uint32_t got = 0;
+        status = users_bound(handle, item, lots, from, max, &to);
+        if (status == STATUS_OK)
+            status = look_rows(handle, LOOK_MOMENT,
+                USER_ROW ORDERS_BY_LOT(
+                    "orders o", "o") " AND items.id = ?1 AND o.user_id >= ?2 AND o.user_id <= ?3"
+                                     " GROUP BY o.item, o.user_id ORDER BY o.item, o.user_id"
+                                     " LIMIT ?4",
+                VALUES(U64(item), U64(from), U64(to), U64(max - *count)), &user_columns,
+                PAGE(rows + *count, max - *count, &got));
+        *count += got;
+        more = *count < max && to < INT64_MAX;
+    }
+    return status;
+}
+
 static enum status look_users(struct order_store *handle, item_id item, bool first, user_id after,
     struct look_user *rows, uint32_t max, uint32_t *count)
 {
@@ -216,24 +242,17 @@ static enum status look_users(struct order_store *handle, item_id item, bool fir
     if (!first && (int64_t)after == INT64_MAX)
         return STATUS_OK;
     const int64_t from = first ? INT64_MIN : (int64_t)after + 1;
-    int64_t to = INT64_MAX;
     uint64_t lots = 0;
-    enum status status = look_one(handle, "SELECT last_lot + 1 FROM items WHERE id = ?1",
+    const enum status status = look_one(handle, "SELECT last_lot + 1 FROM items WHERE id = ?1",
         VALUES(U64(item)), &sql_number_column, &lots);
-    if (status == STATUS_OK && lots == 1)
-        return look_rows(handle, LOOK_MOMENT,
-            USER_ROW "orders o WHERE o.item = ?1 AND o.lot = 0 AND o.user_id >= ?2"
-                     " GROUP BY o.item, o.user_id ORDER BY o.item, o.user_id LIMIT ?3",
-            VALUES(U64(item), U64(from), U64(max)), &user_columns, PAGE(rows, max, count));
-    if (status == STATUS_OK)
-        status = users_bound(handle, item, lots, from, max, &to);
     if (status != STATUS_OK)
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    if (lots > 1)
+        return users_of_lots(handle, item, lots, from, rows, max, count);
     return look_rows(handle, LOOK_MOMENT,
-        USER_ROW ORDERS_BY_LOT(
-            "orders o", "o") " AND items.id = ?1 AND o.user_id >= ?2 AND o.user_id <= ?3"
-                             " GROUP BY o.item, o.user_id ORDER BY o.item, o.user_id LIMIT ?4",
-        VALUES(U64(item), U64(from), U64(to), U64(max)), &user_columns, PAGE(rows, max, count));
+        USER_ROW "orders o WHERE o.item = ?1 AND o.lot = 0 AND o.user_id >= ?2"
+                 " GROUP BY o.item, o.user_id ORDER BY o.item, o.user_id LIMIT ?3",
+        VALUES(U64(item), U64(from), U64(max)), &user_columns, PAGE(rows, max, count));
 }
 
 static enum status look_user(struct order_store *handle, item_id item, user_id user, struct look_user *row)

@@ -170,6 +170,8 @@ static void reconciliation_walks_over_all_users_of_all_lots_in_order(void **stat
         for (bool first = true; count > 0; first = false) {
             assert_int_equal(
                 look->users(place->store, place->item, first, after, rows, max, &count), STATUS_OK);
+            /* a page that is not full is the last one */
+            assert_int_equal(count, BUYERS - seen < max ? BUYERS - seen : max);
             for (uint32_t i = 0; i < count; i++, seen++) {
                 assert_true((first && i == 0) || (int64_t)rows[i].user > (int64_t)after);
                 assert_int_equal(rows[i].live, 1);
