@@ -25,6 +25,11 @@ enum thread_rank {
     THREAD_LAST,       /* seconds or minutes: nobody buys less because of it */
 };
 void thread_rank_set(enum thread_rank rank); /* of the calling thread; a warning in the log if it can't be */
+/* Whoever has a rank (but THREAD_SHOWS) calls this often while it computes: after a while without a pause it
+ * sleeps for a moment, so that others get the core. A thread without a rank goes on. */
+void thread_give_way(void);
+/* From now on the calling thread goes on without pauses, or no longer does. */
+void thread_hurry(bool hurry);
 /* The calling thread runs on the upper half of the cores only. A kernel lets a thread that computes go on
  * until the next tick, whoever wakes up; so those that sell find a core without one. */
 void thread_half_take(void);

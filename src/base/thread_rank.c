@@ -5,7 +5,12 @@
  * the core until its turn is over, 1 to 3 ms, even if one with a better nice value wakes up; unless that one
  * asks for shorter turns. So threads in the background ask for longer turns (sched_setattr), and those that
  * sell don't wait for them: docs/performance.md#views-beside-operators. An older kernel has no such rule, and
- * ignores the wish. */
+ * ignores the wish.
+ *
+ * A turn is not cut short, though, while the thread that runs has had less of the core than its share: then
+ * whoever wakes up waits until the next tick, up to 4 ms. So those in the background also sleep for a moment
+ * by themselves (thread_give_way). */
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
 
@@ -13,7 +18,15 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { BURST_NS = 200 * 1000 };
+
+static _Thread_local struct {
+    bool gives_way, hurries;
+    uint64_t since_ns; /* its last pause */
+} pace;
 
 /* Of sched_setattr(2), which the C library does not have. */
 struct kernel_attributes {
@@ -45,6 +58,21 @@ void thread_rank_set(enum thread_rank rank)
     if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0
         && setpriority(PRIO_PROCESS, (id_t)gettid(), attributes.nice) != 0)
         log_warn("thread", "the priority can't be set: %m");
+    pace.gives_way = rank != THREAD_SHOWS;
+    pace.since_ns = clock_monotonic_ns();
+}
+
+void thread_give_way(void)
+{
+    if (!pace.gives_way || pace.hurries || clock_monotonic_ns() - pace.since_ns < BURST_NS)
+        return;
+    nanosleep(&(struct timespec){ .tv_nsec = 1 }, NULL); /* the kernel makes some 50 µs of it */
+    pace.since_ns = clock_monotonic_ns();
+}
+
+void thread_hurry(bool hurry)
+{
+    pace.hurries = hurry;
 }
 
 void thread_half_take(void)

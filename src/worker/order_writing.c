@@ -32,7 +32,8 @@ struct order_writing {
     struct order_writer *writer;
     struct order_store *own; /* NULL: it is the worker's task */
     struct selling_rest rest;
-    bool held; /* the wins are */
+    bool held;       /* the wins are */
+    uint64_t behind; /* records, after its last turn */
     struct thread thread;
     struct wake wake;
     _Atomic bool stop, last;     /* last: the worker wants to hear of every turn */
@@ -106,7 +107,10 @@ static struct order_writer_progress turn_make(struct order_writing *writing, uin
 {
     struct order_writer_progress progress = { 0 };
     link_health_asks(writing->config.link, now_ms);
+    thread_hurry(is_behind(writing, writing->behind));
     const enum status status = order_writer_turn(writing->writer, now_ms, &progress);
+    thread_hurry(false);
+    writing->behind = progress.lag;
     if (status != STATUS_OK && progress.state == ORDER_WRITER_STOPPED)
         log_error("worker", "orders can't be written: %s (%s)", status_name(status),
             progress.trouble == NULL ? "no further information" : progress.trouble);

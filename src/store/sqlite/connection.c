@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/connection.h"
 
+#include "base/thread.h"
 #include "store/sqlite/sqlite.h"
 
 #include <stdio.h>
@@ -392,6 +393,14 @@ void sqlite_library_start(void)
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+/* A statement may take seconds: while it runs, those that sell get the core (base/thread.h). */
+static int others_let(void *unused)
+{
+    (void)unused;
+    thread_give_way();
+    return 0; /* go on */
+}
+
 enum status sqlite_connect(struct sqlite_connection **out, const char *path, const char *vfs,
     int flags, char *error, size_t error_bytes)
 {
@@ -415,6 +424,7 @@ enum status sqlite_connect(struct sqlite_connection **out, const char *path, con
         sqlite_disconnect(&connection->connection);
         return result == SQLITE_ERROR ? STATUS_BAD_INPUT : sqlite_status(result); /* no such VFS */
     }
+    sqlite3_progress_handler(connection->database, SQLITE_STEPS_AT_A_TIME, others_let, NULL);
     *out = connection;
     return STATUS_OK;
 }

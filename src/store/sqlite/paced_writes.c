@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/paced_writes.h"
 
+#include "base/thread.h"
+
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -29,6 +31,7 @@ static void slice_write_out(void)
 
 static ssize_t paced_pwrite(int file, const void *data, size_t bytes, off_t offset)
 {
+    thread_give_way();
     const ssize_t written = pwrite(file, data, bytes, offset);
     if (written != PAGE_BYTES || offset % PAGE_BYTES != 0)
         return written;

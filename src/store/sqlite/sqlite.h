@@ -22,7 +22,8 @@ enum {
     SQLITE_CHECKPOINT_PAGES = 8000,     /* the WAL is folded back at about 32 MB */
     SQLITE_READER_CACHE_KIB = 32 * 1024,
     SQLITE_READER_BUSY_MS = 1000,
-    SQLITE_CACHE_KIB = 4 * 1024, /* more is the system's: its pages cost no memory of ours */
+    SQLITE_STEPS_AT_A_TIME = 500, /* of a statement, before others are let through: some 50 µs */
+    SQLITE_CACHE_KIB = 4 * 1024,  /* more is the system's: its pages cost no memory of ours */
 };
 
 /* Opens or makes the database at `path`; `vfs` names a registered SQLite VFS (NULL: the

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/thread.h"
 
+#include "base/clock.h"
+
 #include "unit.h"
 
 #include <sys/resource.h>
@@ -75,11 +77,50 @@ static void threads_in_the_background_have_longer_turns(void **state)
     assert_int_equal(turn_of_this_thread(), sells_ns);
 }
 
+struct paused {
+    bool ranked, hurries;
+    long pauses;
+};
+
+/* Computes for a while, and gives way all the time. */
+static void compute(void *context)
+{
+    struct paused *paused = context;
+    struct rusage before, after;
+    if (paused->ranked)
+        thread_rank_set(THREAD_BACKGROUND);
+    thread_hurry(paused->hurries);
+    getrusage(RUSAGE_THREAD, &before);
+    const uint64_t end_ns = clock_monotonic_ns() + 50 * 1000 * 1000;
+    while (clock_monotonic_ns() < end_ns)
+        thread_give_way();
+    getrusage(RUSAGE_THREAD, &after);
+    paused->pauses = after.ru_nvcsw - before.ru_nvcsw; /* it went to sleep by itself */
+}
+
+static long pauses_of(bool ranked, bool hurries)
+{
+    struct thread thread;
+    struct paused paused = { .ranked = ranked, .hurries = hurries };
+    assert_int_equal(thread_start(&thread, "x", compute, &paused), STATUS_OK);
+    thread_join(&thread);
+    return paused.pauses;
+}
+
+static void who_has_a_rank_pauses_while_it_computes_unless_it_hurries(void **state)
+{
+    (void)state;
+    assert_int_equal(pauses_of(false, false), 0);
+    assert_int_equal(pauses_of(true, true), 0);
+    assert_true(pauses_of(true, false) > 0); /* some 200, fewer on a busy machine */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_give_way_by_their_rank_and_no_other_thread_does),
         cmocka_unit_test(threads_in_the_background_have_longer_turns),
+        cmocka_unit_test(who_has_a_rank_pauses_while_it_computes_unless_it_hurries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
