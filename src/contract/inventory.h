@@ -63,9 +63,10 @@ struct inventory_ops {
 
     /* Any thread. */
     bool (*failed)(const struct inventory *); /* for good: no answer comes any more */
-    /* No new wins until it is called with WINS_RUNNING; repeats and all other commands go on. The
-     * board shows the reason from the next turn on (wins_stopped). */
-    void (*hold_wins)(struct inventory *, enum wins_stopped reason);
+    /* Wins are decided up to this record of the log. Purchases that come later wait in their port until
+     * it is moved on. If that takes longer than WINS_WAIT_MS, new wins are refused until it is; repeats and
+     * all other commands go on, and the board shows WINS_ORDERS_LAG. No limit before the first call. */
+    void (*wins_until)(struct inventory *, lsn_t last);
     /* The number of a user who has entered; false: nobody of that sale, as far as is durable. Whoever
      * was answered a number is found. */
     bool (*arrival_find)(const struct inventory *, sale_id sale, user_id user, uint32_t *number);

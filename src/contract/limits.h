@@ -44,6 +44,7 @@ enum {
 
     ORDER_BATCH_MAX = 2048, /* tickets in one store transaction */
     ORDER_BATCH_WAIT_MS = 20,
+    WINS_WAIT_MS = 1000,   /* for orders that are far behind, before they are refused */
     ORDER_TRIES_MAX = 5,   /* attempts for a row the database refuses */
     ORDER_MOVES_MAX = 256, /* orders that one transaction pays, closes or refunds */
 

@@ -151,7 +151,8 @@ static void request_handle(
     bool may_change = may_log;
     if (command->type == COMMAND_RESERVE) {
         command->reserve.pending_from = embedded->tickets_durable + 1;
-        may_change = may_log && atomic_load_explicit(&embedded->held, memory_order_relaxed) == 0;
+        may_change = may_log && !embedded->wins_late
+            && !atomic_load_explicit(&embedded->follower_away, memory_order_relaxed);
     }
     engine_apply(&embedded->engine, command, may_change, outcome);
     const lsn_t lsn = outcome->changed ? change_log(embedded, command, outcome)
@@ -261,10 +262,10 @@ static enum logging logging_now(const struct embedded *embedded, uint32_t room)
 
 static void wins_stopped_show(struct embedded *embedded, bool no_disk)
 {
-    const uint32_t held = atomic_load_explicit(&embedded->held, memory_order_relaxed);
-    uint32_t stopped = held == 0               ? WINS_RUNNING
-        : (held & 1u << WINS_NO_FOLLOWER) != 0 ? WINS_NO_FOLLOWER
-                                               : WINS_ORDERS_LAG;
+    const bool away = atomic_load_explicit(&embedded->follower_away, memory_order_relaxed);
+    uint32_t stopped = away   ? WINS_NO_FOLLOWER
+        : embedded->wins_late ? WINS_ORDERS_LAG
+                              : WINS_RUNNING;
     if (stopped == WINS_RUNNING && no_disk)
         stopped = WINS_NO_DISK;
     if (stopped == WINS_RUNNING && engine_full(&embedded->engine))
@@ -273,12 +274,34 @@ static void wins_stopped_show(struct embedded *embedded, bool no_disk)
         atomic_store_explicit(&embedded->board.wins_stopped, stopped, memory_order_relaxed);
 }
 
-/* Takes up to DRAIN_PER_PORT requests of one port. True: it had that many. `room`: records of this turn that
+/* Looks whether the log has got to where wins may go. */
+static void wins_look(struct embedded *embedded)
+{
+    const bool full = journal_appended(embedded->journal)
+        >= atomic_load_explicit(&embedded->wins_until, memory_order_relaxed);
+    if (__builtin_expect(!full && embedded->wins_full_ms == 0, 1))
+        return;
+    atomic_store_explicit(&embedded->purchase_waits, false, memory_order_relaxed);
+    if (embedded->wins_full_ms == 0 || !full)
+        embedded->wins_full_ms = full ? embedded->last_time_ms : 0;
+    embedded->wins_late = full && embedded->last_time_ms - embedded->wins_full_ms >= WINS_WAIT_MS;
+    embedded->wins_wait = full && !embedded->wins_late;
+}
+
+/* A purchase stays in its port. True: wins_until was moved on meanwhile, and nobody wakes us for that. */
+static bool purchase_waits(struct embedded *embedded)
+{
+    atomic_store(&embedded->purchase_waits, true);
+    return journal_appended(embedded->journal) < atomic_load(&embedded->wins_until);
+}
+
+/* Takes up to DRAIN_PER_PORT requests of one port. True: there may be more. `room`: records of this turn that
  * fit for certain; 0: ask. */
 static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *logging, uint32_t *room)
 {
     struct ring *requests = &embedded->ports.list[port].requests;
     uint32_t taken = 0;
+    bool more = false;
     for (; taken < DRAIN_PER_PORT; taken++) {
         struct inventory_request *request = ring_peek(requests);
         if (request == NULL)
@@ -289,12 +312,16 @@ static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *l
         }
         if (*logging == LOGGING_LATER)
             break;
+        if (__builtin_expect(embedded->wins_wait, 0) && request->command.type == COMMAND_RESERVE) {
+            more = purchase_waits(embedded);
+            break;
+        }
         request_handle(embedded, port, request, *room > 0);
         *room -= *room > 0;
         ring_pop(requests);
     }
     ring_release(requests);
-    return taken == DRAIN_PER_PORT;
+    return more || taken == DRAIN_PER_PORT;
 }
 
 bool embedded_turn(struct embedded *embedded, uint64_t now_ms)
@@ -307,6 +334,7 @@ bool embedded_turn(struct embedded *embedded, uint64_t now_ms)
     if (now_ms > embedded->last_time_ms)
         embedded->last_time_ms = now_ms;
     batch_became_durable(embedded);
+    wins_look(embedded);
     enum logging logging = LOGGING;
     uint32_t room = 0;
     bool more = false;

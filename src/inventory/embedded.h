@@ -71,8 +71,7 @@ MUST_CHECK enum status embedded_housekeep(struct embedded *embedded);
 const struct board *embedded_board(const struct embedded *embedded);
 const struct journal *embedded_journal(const struct embedded *embedded);
 bool embedded_failed(const struct embedded *embedded);
-/* WINS_RUNNING lets them go on. */
-void embedded_hold_wins(struct embedded *embedded, enum wins_stopped reason);
+void embedded_wins_until(struct embedded *embedded, lsn_t last); /* contract/inventory.h */
 /* No wins while the follower must have each of them and is away. */
 void embedded_hold_follower(struct embedded *embedded, bool away);
 uint64_t embedded_time_floor(const struct embedded *embedded); /* last time in the log, at open */

@@ -169,6 +169,7 @@ enum status embedded_open(
         return STATUS_FULL;
     embedded->inventory = (struct inventory){ .ops = &embedded_ops, .board = &embedded->board };
     embedded->config = *config;
+    atomic_init(&embedded->wins_until, UINT64_MAX);
     embedded->sync.fd = -1;
     if (arena_open(&embedded->arena, arena_bytes(config)) != STATUS_OK
         || engine_open(&embedded->engine, &config->engine) != STATUS_OK)
@@ -235,26 +236,16 @@ bool embedded_failed(const struct embedded *embedded)
     return journal_failed(embedded->journal);
 }
 
-static void held_set(struct embedded *embedded, enum wins_stopped reason, bool held)
+void embedded_wins_until(struct embedded *embedded, lsn_t last)
 {
-    const uint32_t bit = 1u << reason;
-    const uint32_t now = atomic_load_explicit(&embedded->held, memory_order_relaxed);
-    if (((now & bit) != 0) == held)
-        return;
-    if (held)
-        atomic_fetch_or_explicit(&embedded->held, bit, memory_order_relaxed);
-    else
-        atomic_fetch_and_explicit(&embedded->held, ~bit, memory_order_relaxed);
-}
-
-void embedded_hold_wins(struct embedded *embedded, enum wins_stopped reason)
-{
-    held_set(embedded, WINS_ORDERS_LAG, reason == WINS_ORDERS_LAG);
+    atomic_store(&embedded->wins_until, last);
+    if (atomic_load(&embedded->purchase_waits) && embedded->ports.host != NULL)
+        wake_signal(embedded->ports.host);
 }
 
 void embedded_hold_follower(struct embedded *embedded, bool away)
 {
-    held_set(embedded, WINS_NO_FOLLOWER, away);
+    atomic_store_explicit(&embedded->follower_away, away, memory_order_relaxed);
 }
 
 uint64_t embedded_time_floor(const struct embedded *embedded)

@@ -51,7 +51,12 @@ struct embedded {
     uint64_t last_time_ms;
     uint64_t time_floor_ms;
     uint64_t segments_seen; /* housekeeper only */
-    _Atomic uint32_t held;  /* bits of enum wins_stopped, asked for from outside */
+    /* Wins, as asked for from outside. */
+    _Atomic bool follower_away;
+    _Atomic lsn_t wins_until;
+    _Atomic bool purchase_waits; /* for wins_until */
+    uint64_t wins_full_ms;       /* since when the log has got there; 0: it has not */
+    bool wins_wait, wins_late;   /* in this turn, for that reason: they wait; are refused */
 };
 
 extern const struct inventory_ops embedded_ops;       /* embedded_view.c */

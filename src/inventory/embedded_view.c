@@ -33,9 +33,9 @@ static bool view_failed(const struct inventory *inventory)
     return embedded_failed(view_of(inventory));
 }
 
-static void view_hold_wins(struct inventory *inventory, enum wins_stopped reason)
+static void view_wins_until(struct inventory *inventory, lsn_t last)
 {
-    embedded_hold_wins(self_of(inventory), reason);
+    embedded_wins_until(self_of(inventory), last);
 }
 
 static uint64_t rows_durable(const struct embedded *embedded)
@@ -78,7 +78,7 @@ const struct inventory_ops embedded_ops = {
     .turn = view_turn,
     .close = view_close,
     .failed = view_failed,
-    .hold_wins = view_hold_wins,
+    .wins_until = view_wins_until,
     .arrival_find = view_arrival_find,
     .arrivals = view_arrivals,
 };

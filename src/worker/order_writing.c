@@ -32,7 +32,7 @@ struct order_writing {
     struct order_writer *writer;
     struct order_store *own; /* NULL: it is the worker's task */
     struct selling_rest rest;
-    bool held;       /* the wins are */
+    bool held;       /* the wins are: it is logged once */
     uint64_t behind; /* records, after its last turn */
     struct thread thread;
     struct wake wake;
@@ -85,7 +85,7 @@ bool order_writing_is_done(const struct order_writing *writing)
 
 /* ---- the thread that writes ---- */
 
-static void wins_hold(struct order_writing *writing, const struct order_writer_progress *progress)
+static void wins_pace(struct order_writing *writing, const struct order_writer_progress *progress)
 {
     struct inventory *inventory = writing->config.inventory;
     const uint64_t bound = writing->config.lag_max;
@@ -93,14 +93,12 @@ static void wins_hold(struct order_writing *writing, const struct order_writer_p
         &(struct worker_health){ .away = progress->state == ORDER_WRITER_AWAY,
             .stopped = progress->state == ORDER_WRITER_STOPPED,
             .lag = progress->lag });
-    if (progress->lag > bound && !writing->held) {
-        log_error("worker", "orders are %llu records behind: wins stop until they catch up",
+    inventory->ops->wins_until(inventory, progress->position.seq + bound);
+    if (progress->lag >= bound && !writing->held) {
+        log_error("worker", "orders are %llu records behind: wins wait for them",
             (unsigned long long)progress->lag);
-        inventory->ops->hold_wins(inventory, WINS_ORDERS_LAG);
-    } else if (progress->lag < bound - bound / 10) {
-        inventory->ops->hold_wins(inventory, WINS_RUNNING);
     }
-    writing->held = progress->lag > bound;
+    writing->held = progress->lag >= bound - (writing->held ? bound / 10 : 0);
 }
 
 static struct order_writer_progress turn_make(struct order_writing *writing, uint64_t now_ms)
@@ -114,7 +112,7 @@ static struct order_writer_progress turn_make(struct order_writing *writing, uin
     if (status != STATUS_OK && progress.state == ORDER_WRITER_STOPPED)
         log_error("worker", "orders can't be written: %s (%s)", status_name(status),
             progress.trouble == NULL ? "no further information" : progress.trouble);
-    wins_hold(writing, &progress);
+    wins_pace(writing, &progress);
     return progress;
 }
 

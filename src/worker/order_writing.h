@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/order_writing.h: the log becomes orders (orders/order_writer.h). Orders that fall too far
- * behind stop the wins (orders.lag_max); a tenth below the bound they go on.
+ * behind make the wins wait (orders.lag_max; wins_until of contract/inventory.h).
  *
  * Where the database takes several connections that write (writer_open of contract/order_store.h), the order
  * writer has a thread and a connection of its own: payments, cancels and operators' changes on the worker's

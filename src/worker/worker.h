@@ -4,7 +4,7 @@
  * preheated on time, the public catalog rebuilt.
  *
  * Gateways hand in jobs by api/link.h. The worker runs at low priority: selling goes first, orders
- * follow, and if they fall too far behind, wins stop (orders.lag_max).
+ * follow, and if they fall too far behind, wins wait for them (orders.lag_max).
  * Errors: a database that is away pauses the writing and is told by /readyz and metrics; damage
  * stops the server. */
 #ifndef STAMPEDE_WORKER_WORKER_H

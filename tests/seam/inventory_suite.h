@@ -13,7 +13,7 @@ struct inventory_suite_maker {
     const char *name;
     /* Rules that it can't have, each with the reason; NULL: it has them. */
     const char *no_reclaim; /* COMMAND_RECLAIM */
-    const char *no_hold;    /* hold_wins */
+    const char *no_hold;    /* wins_until */
     const char *no_failing; /* it fails for good */
     /* A fresh inventory with INVENTORY_SUITE_PORTS ports and room for items 1 … 3, sales 1 … 2, 200 tickets
      * and 100 arrivals. */

@@ -74,7 +74,7 @@ void world_rest(struct world *world)
     world->disk.full = false;
     sim_vfs_full(false);
     world->sim_store.away = world->sim_queue.late = world->sim_queue.away = false;
-    embedded_hold_wins(world->embedded, WINS_RUNNING);
+    embedded_wins_until(world->embedded, UINT64_MAX);
     rest_run(world);
     /* A refusal that was overtaken by what would have changed it passes a place over: such are looked
      * at again after WAITLIST_AGAIN_MS, which is part of coming to rest. */

@@ -169,7 +169,7 @@ static void step_trouble(struct world *world)
         sim_vfs_full(world_chance(world, 40)); /* SQLite's disk */
         break;
     default:
-        embedded_hold_wins(world->embedded, world_chance(world, 20) ? WINS_ORDERS_LAG : WINS_RUNNING);
+        embedded_wins_until(world->embedded, world_chance(world, 20) ? world->model.lsn : UINT64_MAX);
         break;
     }
     trace_step("trouble", world->disk.full, world->sim_store.away, world->sim_queue.late);

@@ -36,10 +36,10 @@ static bool remote_view_failed(const struct inventory *inventory)
     return false;
 }
 
-static void remote_view_hold_wins(struct inventory *inventory, enum wins_stopped reason)
+static void remote_view_wins_until(struct inventory *inventory, lsn_t last)
 {
     (void)inventory; /* the script counts what waits for the database */
-    (void)reason;
+    (void)last;
 }
 
 static const struct replica *replica_of(const struct inventory *inventory, sale_id sale)
@@ -69,7 +69,7 @@ const struct inventory_ops remote_ops = {
     .turn = remote_view_turn,
     .close = remote_view_close,
     .failed = remote_view_failed,
-    .hold_wins = remote_view_hold_wins,
+    .wins_until = remote_view_wins_until,
     .arrival_find = remote_view_arrival_find,
     .arrivals = remote_view_arrivals,
 };

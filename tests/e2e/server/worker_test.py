@@ -111,7 +111,7 @@ def orders_that_lag_too_far_behind_stop_the_wins_until_they_catch_up():
         told, refusal = shop(buyer, item, give, range(3000))
         true(refusal is not None, "wins never stopped")
         problem(refusal, 503, "unavailable")
-        true(1000 <= len(told) < 2500, len(told))
+        true(900 <= len(told) <= 1000, len(told))  # what made the sale is in the log, too
         true(b"orders lag behind" in server.get("/readyz").body or b"database is unavailable" in server.get("/readyz").body)
         equal(buyer.win(item, key="5", give=give)["ticket"], told[5], "a retry still learns its win")
     eventually(lambda: server.item_orders(item)[0] == len(told), "all orders")

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-enum { SLOTS = 16, THREAD_BUYS = 2000 };
+enum { SLOTS = 16, THREAD_BUYS = 2000, END_MS = 4000 };
 
 static struct disk *disk;
 static struct embedded *embedded;
@@ -70,7 +70,7 @@ static struct command buy(user_id user, uint32_t quantity)
 static void sale_start(uint32_t limit)
 {
     const struct command sale = { .type = COMMAND_SALE,
-        .sale = { .sale = 1, .start_ms = SALE_START, .end_ms = SALE_END } };
+        .sale = { .sale = 1, .start_ms = SALE_START, .end_ms = END_MS } };
     const struct command preheat = { .type = COMMAND_PREHEAT, .preheat = kit_item(1, limit) };
     ask(1, sale);
     ask(2, preheat);
@@ -117,7 +117,7 @@ static void an_answer_carries_the_log_position_that_it_saw(void **state)
 {
     (void)state;
     const struct command terms = { .type = COMMAND_SALE,
-        .sale = { .sale = 1, .start_ms = SALE_START, .end_ms = SALE_END + 1 } };
+        .sale = { .sale = 1, .start_ms = SALE_START, .end_ms = END_MS + 1 } };
     ask(3, terms);
     cycle(SALE_NOW);
     const struct inventory_answer *answer = port->ops->collect(port);
@@ -136,7 +136,7 @@ static void an_answer_carries_the_log_position_that_it_saw(void **state)
     assert_int_equal(answer->outcome.lsn, 4);
     answer = port->ops->collect(port);
     assert_int_equal(answer->outcome.answer, ANSWER_FOUND);
-    assert_int_equal(answer->outcome.terms.end_ms, SALE_END + 1);
+    assert_int_equal(answer->outcome.terms.end_ms, END_MS + 1);
     assert_int_equal(answer->outcome.lsn, 4);
 }
 
@@ -209,7 +209,7 @@ static void a_limit_over_the_sale_waits_for_the_other_items_win(void **state)
 {
     (void)state;
     const struct command sale = { .type = COMMAND_SALE,
-        .sale = { .sale = 2, .start_ms = SALE_START, .end_ms = SALE_END, .limit_per_user = 1 } };
+        .sale = { .sale = 2, .start_ms = SALE_START, .end_ms = END_MS, .limit_per_user = 1 } };
     struct command preheat = { .type = COMMAND_PREHEAT, .preheat = kit_item(2, 0) };
     preheat.preheat.sale = 2;
     ask(3, sale);
@@ -309,19 +309,39 @@ static void a_full_disk_stops_wins_and_not_answers_and_ends_by_itself(void **sta
     assert_int_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_RUNNING);
 }
 
-static void held_wins_are_refused_and_other_changes_go_on(void **state)
+static void purchases_wait_for_orders_that_are_far_behind(void **state)
 {
     (void)state;
-    embedded_hold_wins(embedded, WINS_ORDERS_LAG);
+    embedded_wins_until(embedded, journal_appended(embedded_journal(embedded)) + 1);
+    ask(3, buy(ANNA, 1));
+    cycle(SALE_NOW);
+    expect(3, ANSWER_WON);
+    ask(4, buy(BERT, 1));
+    cycle(SALE_NOW + WINS_WAIT_MS - 1);
+    assert_null(port->ops->collect(port));
+    assert_int_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_RUNNING);
+    embedded_wins_until(embedded, UINT64_MAX);
+    cycle(SALE_NOW + WINS_WAIT_MS - 1);
+    expect(4, ANSWER_WON);
+}
+
+static void purchases_that_waited_for_a_second_are_refused_and_other_changes_go_on(void **state)
+{
+    (void)state;
+    embedded_wins_until(embedded, 0);
     ask(3, buy(ANNA, 1));
     ask(4, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = 1 } });
     cycle(SALE_NOW);
+    assert_null(port->ops->collect(port));
+    cycle(SALE_NOW + WINS_WAIT_MS);
     expect(3, ANSWER_UNAVAILABLE);
     expect(4, ANSWER_DONE);
-    embedded_hold_wins(embedded, WINS_RUNNING);
+    assert_int_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_ORDERS_LAG);
+    embedded_wins_until(embedded, UINT64_MAX);
     ask(5, buy(ANNA, 1));
-    cycle(SALE_NOW);
+    cycle(SALE_NOW + WINS_WAIT_MS);
     expect(5, ANSWER_WON);
+    assert_int_not_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_ORDERS_LAG);
 }
 
 static void another_data_folder_is_refused_by_name(void **state)
@@ -437,7 +457,8 @@ int main(void)
         RULE(after_a_journal_fault_nothing_is_told_any_more),
         RULE(what_was_told_is_there_after_a_restart_also_from_a_snapshot),
         RULE(a_full_disk_stops_wins_and_not_answers_and_ends_by_itself),
-        RULE(held_wins_are_refused_and_other_changes_go_on),
+        RULE(purchases_wait_for_orders_that_are_far_behind),
+        RULE(purchases_that_waited_for_a_second_are_refused_and_other_changes_go_on),
         RULE(another_data_folder_is_refused_by_name),
         RULE(collecting_one_by_one_never_overflows_the_answers),
         RULE(threads_answer_every_request_once),
