@@ -6,6 +6,7 @@
 
 #include "inventory/embedded.h"
 #include "inventory/ports.h"
+#include "journal/pack.h"
 
 /* An answer that waits until its log position (outcome.lsn) is durable. */
 struct parked {
@@ -50,8 +51,10 @@ struct embedded {
     ticket_number tickets_sealed, tickets_durable; /* the last number */
     uint64_t last_time_ms;
     uint64_t time_floor_ms;
-    uint64_t segments_seen; /* housekeeper only */
-    _Atomic uint32_t held;  /* bits of enum wins_stopped, asked for from outside */
+    /* Housekeeper only. */
+    uint64_t segments_seen, segments_closed; /* the roll that snapshot and packing have seen */
+    struct journal_pack pack;
+    _Atomic uint32_t held; /* bits of enum wins_stopped, asked for from outside */
 };
 
 extern const struct inventory_ops embedded_ops;       /* embedded_view.c */
