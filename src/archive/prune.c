@@ -4,12 +4,13 @@
  * A segment may go when (1) every sale with a record in it is archived to the end, (2) it ends before
  * the position up to which orders are written, and (3) before the older of the kept snapshots: a start
  * reads from a snapshot on, and the segment that holds the snapshot's own batch stays. Oldest first, so
- * that what is left is always one log without a gap. The server never opens such a segment again, so this
- * may run beside it. */
+ * that what is left is always one log without a gap. The server never opens such a segment again, but to
+ * pack it (journal/pack.h, which takes care), so this may run beside it. */
 #include "archive/bundle.h"
 #include "contract/archive.h"
 #include "contract/command.h"
 #include "contract/record.h"
+#include "journal/pack.h"
 #include "journal/segment.h"
 
 #include <stdlib.h>
@@ -86,16 +87,12 @@ static enum status segments_remove(struct pruning *pruning, const struct journal
     struct disk *disk = journal->disk;
     for (uint32_t i = 0; i + 1 < count; i++) {
         const uint64_t last = first_lsns[i + 1] - 1;
-        char name[JOURNAL_NAME_MAX];
         if (last >= position || pruning->oldest_snapshot == UINT64_MAX || last >= pruning->oldest_snapshot)
             break;
         enum status status = segment_look(pruning, journal, last);
         if (status != STATUS_OK || pruning->needed)
             return status;
-        segment_name(first_lsns[i], name);
-        status = disk->ops->remove(disk, name);
-        if (status == STATUS_OK)
-            status = disk->ops->sync_folder(disk);
+        status = journal_segment_remove(disk, first_lsns[i]);
         if (status != STATUS_OK)
             return status;
         ++*removed;

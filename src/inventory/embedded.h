@@ -64,7 +64,7 @@ bool embedded_write(struct embedded *embedded); /* writes a sealed batch if ther
 
 /* Housekeeper thread: prepares segments; after a roll, builds a snapshot from the complete
  * segments by replaying them in a second engine, so that selling never pauses for it and every
- * snapshot proves that replay works. */
+ * snapshot proves that replay works; packs one closed segment a call. */
 MUST_CHECK enum status embedded_housekeep(struct embedded *embedded);
 
 /* Any thread. */

@@ -68,6 +68,18 @@ static enum status snapshot_build(struct embedded *embedded, uint64_t until)
     return status;
 }
 
+/* On a full disk, too: it gives room back. */
+static enum status segment_pack(struct embedded *embedded, uint64_t begun, enum status before)
+{
+    embedded->pack.wanted |= begun != embedded->segments_closed;
+    embedded->segments_closed = begun;
+    if (!embedded->pack.wanted || (before != STATUS_OK && before != STATUS_FULL))
+        return before;
+    const enum status status = journal_pack_next(
+        &embedded->pack, &embedded->config.journal, journal_segment_start(embedded->journal));
+    return before != STATUS_OK ? before : status;
+}
+
 enum status embedded_housekeep(struct embedded *embedded)
 {
     enum status status = STATUS_OK;
@@ -87,7 +99,7 @@ enum status embedded_housekeep(struct embedded *embedded)
         if (start > 1)
             status = snapshot_build(embedded, start - 1);
     }
-    return status;
+    return segment_pack(embedded, begun, status);
 }
 
 static size_t arena_bytes(const struct embedded_config *config)
@@ -184,7 +196,8 @@ enum status embedded_open(
     embedded->tickets_sealed = embedded->tickets_durable = embedded->engine.tickets.last;
     embedded->places_sealed = embedded->engine.places.count;
     embedded->last_time_ms = embedded->time_floor_ms;
-    embedded->segments_seen = journal_segments_begun(embedded->journal);
+    embedded->segments_seen = embedded->segments_closed = journal_segments_begun(embedded->journal);
+    embedded->pack.wanted = true; /* what a crash or an older program left */
     atomic_store(&embedded->board.durable_lsn, embedded->durable);
     board_fill(embedded);
     *out = embedded;

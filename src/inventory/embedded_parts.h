@@ -6,6 +6,7 @@
 
 #include "inventory/embedded.h"
 #include "inventory/ports.h"
+#include "journal/pack.h"
 
 /* An answer that waits until its log position (outcome.lsn) is durable. */
 struct parked {
@@ -50,7 +51,9 @@ struct embedded {
     ticket_number tickets_sealed, tickets_durable; /* the last number */
     uint64_t last_time_ms;
     uint64_t time_floor_ms;
-    uint64_t segments_seen; /* housekeeper only */
+    /* Housekeeper only. */
+    uint64_t segments_seen, segments_closed; /* the roll that snapshot and packing have seen */
+    struct journal_pack pack;
     /* Wins, as asked for from outside. */
     _Atomic bool follower_away;
     _Atomic lsn_t wins_until;

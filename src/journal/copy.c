@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* journal/copy.c: batches are read with the one scanner (journal/scan.h) and written where they stood.
  * Files of the copy are as long as those of the log; what follows the last batch is zeros (a hole in the
- * file, unless it is dense). */
+ * file, unless it is dense). A packed segment of which only a part is copied ends with its last batch: its
+ * header says so, and a journal that goes on begins the next segment. */
 #include "journal/copy.h"
 
 #include "journal/format.h"
@@ -17,7 +18,8 @@ struct copying {
     uint32_t segments;
     disk_file file; /* of the segment in hand */
     uint64_t unsynced;
-    bool ended; /* by the point that was asked for */
+    uint64_t used; /* of the file: up to the end of its last batch */
+    bool ended;    /* by the point that was asked for */
 };
 
 static enum status part_sync(struct copying *copying, bool at_once)
@@ -61,6 +63,7 @@ static enum status batches_copy(struct copying *copying, bool is_last)
     struct scan *scan = &copying->scan;
     struct journal_copy *copy = copying->copy;
     enum status status = pages_copy(copying, 0, JOURNAL_PAGE);
+    copying->used = JOURNAL_PAGE;
     while (status == STATUS_OK) {
         struct batch batch;
         const enum scan_found found = scan_next(scan, &batch, &status);
@@ -73,18 +76,31 @@ static enum status batches_copy(struct copying *copying, bool is_last)
             return STATUS_OK;
         }
         copy->end = scan->end;
-        status = pages_copy(copying, batch.offset, format_pages(batch.bytes));
+        status = pages_copy(copying, batch.offset, format_aligned(batch.bytes, scan->segment.align));
+        copying->used = scan->offset;
     }
     return status;
 }
 
-static enum status segment_end(struct copying *copying, uint64_t used)
+static enum status packed_end(struct copying *copying)
+{
+    const struct segment *segment = &copying->scan.segment;
+    struct disk *to = copying->copy->to;
+    uint8_t page[JOURNAL_PAGE];
+    segment_packed_header_put(page, copying->copy->data_id, copying->used, segment->batch_bytes);
+    const enum status status = to->ops->write(to, copying->file, 0, page, sizeof page);
+    return status == STATUS_OK ? part_sync(copying, true) : status;
+}
+
+static enum status segment_end(struct copying *copying)
 {
     struct journal_copy *copy = copying->copy;
     const uint64_t bytes = copying->scan.segment.bytes;
+    if (segment_is_packed(&copying->scan.segment))
+        return packed_end(copying);
     enum status status = copy->to->ops->truncate(copy->to, copying->file, bytes);
     if (status == STATUS_OK && copy->dense)
-        status = segment_write_zeros(copy->to, copying->file, used, bytes);
+        status = segment_write_zeros(copy->to, copying->file, copying->used, bytes);
     return status == STATUS_OK ? part_sync(copying, true) : status;
 }
 
@@ -100,8 +116,11 @@ static enum status segment_copy(struct copying *copying, uint64_t first_lsn, boo
         return status;
     status = batches_copy(copying, is_last);
     if (status == STATUS_OK)
-        status = segment_end(copying, copying->scan.offset);
+        status = segment_end(copying);
     copy->to->ops->close(copy->to, copying->file);
+    /* A packed segment has at least one batch. Without this one the copy ends with the segment before. */
+    if (status == STATUS_OK && segment_is_packed(&copying->scan.segment) && copying->used == JOURNAL_PAGE)
+        return copy->to->ops->remove(copy->to, name);
     copy->segments++;
     return status;
 }

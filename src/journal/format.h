@@ -32,14 +32,19 @@ enum {
     SEGMENT_AT_DATA_ID = 16,
     SEGMENT_AT_SEGMENT_BYTES = 24,
     SEGMENT_AT_BATCH_BYTES = 32,
-    SEGMENT_AT_PAGE = 36,
+    SEGMENT_AT_ALIGN = 36,
     SEGMENT_HEADER_BYTES = 40, /* the rest of the header page is zero */
 };
 #define SEGMENT_MAGIC UINT64_C(0x3147455345504d53) /* "SMPESEG1" */
 
+static inline uint64_t format_aligned(uint64_t bytes, uint32_t align) /* rounded up; a power of two */
+{
+    return (bytes + align - 1) & ~(uint64_t)(align - 1);
+}
+
 static inline uint64_t format_pages(uint64_t bytes) /* rounded up to whole pages */
 {
-    return (bytes + JOURNAL_PAGE - 1) & ~(uint64_t)(JOURNAL_PAGE - 1);
+    return format_aligned(bytes, JOURNAL_PAGE);
 }
 
 static inline uint32_t format_batch_crc(const uint8_t *batch, uint32_t bytes)

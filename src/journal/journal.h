@@ -6,7 +6,9 @@
  * starts with a header page. Then batches, each starting on a 4096-byte page so that writing one
  * never touches a page that holds another. A batch has a header (magic, bytes, record count,
  * CRC32C, first LSN, time, data id, SHA-256 of the batch before) and records (length, type,
- * payload); a record's LSN is the first LSN plus its index.
+ * payload); a record's LSN is the first LSN plus its index. A segment that is closed may be packed
+ * (journal/pack.h): the same batches without the padding. Everybody reads both forms; only the page form is
+ * written to.
  *
  * One sync in flight: records are appended to the filling buffer while the sealed one is
  * written. So after a crash at most one batch can be torn: nothing valid can follow it. Recovery
@@ -29,6 +31,7 @@
 enum {
     JOURNAL_PAGE = 4096,
     JOURNAL_VERSION = 1,
+    JOURNAL_VERSION_PACKED = 2,      /* of a closed segment without padding (journal/pack.h) */
     JOURNAL_RECORD_MAX = 256,        /* payload bytes of one record */
     JOURNAL_BATCH_MAX = 1024 * 1024, /* default for batch_bytes: one batch with its header and padding */
     JOURNAL_BATCH_LIMIT = 4 * 1024 * 1024, /* the largest batch_bytes there can be */

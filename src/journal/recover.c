@@ -15,7 +15,8 @@
  * kernel may then call pages clean that never reached the disk). So before anything is built on
  * it, the last batch is written again as it stands and the space of one batch after it is
  * zeroed, then file and folder are synced. Writing the same bytes can't tear: old and new are
- * equal. */
+ * equal. A packed segment (it can be the last one of a copy up to a point) was synced before it got
+ * its name, has no room after its last batch, and is not written to. */
 #include "journal/recover.h"
 
 #include "base/log.h"
@@ -68,7 +69,7 @@ static enum status give(struct walk *walk, const struct batch *batch)
 {
     uint32_t cursor = BATCH_HEADER_BYTES;
     walk->recovery->batches++;
-    walk->recovery->bytes += format_pages(batch->bytes);
+    walk->recovery->bytes += format_aligned(batch->bytes, walk->scan.segment.align);
     for (uint32_t i = 0; i < batch->records; i++) {
         struct journal_record record;
         batch_take(batch, &cursor, &record);
@@ -234,7 +235,7 @@ static enum status settle_tail(struct walk *walk, const struct segment *present)
     enum status status = STATUS_OK;
     uint64_t torn = walk->recovery->torn_bytes;
     uint64_t reach = present->bytes - walk->scan.offset;
-    if (walk->last_offset != 0) {
+    if (walk->last_offset != 0 && !segment_is_packed(present)) {
         uint64_t bytes = format_pages(walk->last_bytes);
         const uint8_t *batch = scan_bytes(&walk->scan, walk->last_offset, bytes, &status);
         if (batch == NULL)
@@ -309,6 +310,9 @@ enum status recover_journal(const struct journal_config *config, const struct jo
         if (status != STATUS_OK)
             goto done;
     }
+    status = segment_remove_file(disk, SEGMENT_PACKED_NAME); /* a crash may have left it */
+    if (status != STATUS_OK)
+        goto done;
     status = segment_find_spare(
         config, walk.scan.buffer, SCAN_READ_BYTES, &recovered->spare, &recovery->damage);
     if (status == STATUS_NOT_FOUND)

@@ -10,7 +10,10 @@
  *
  * A torn batch lies within batch_bytes of the last good one (one write in flight), its pages in
  * any mixture of new and zero, and no complete batch follows it. scan_tail checks these, on
- * every page to the end of the segment. */
+ * every page to the end of the segment.
+ *
+ * A packed segment was whole and durable before it got its name. So no place in it is torn or empty: batches
+ * follow each other up to the end of the file, and whatever else is there is damage. */
 #include "journal/scan.h"
 
 #include "journal/format.h"
@@ -44,6 +47,14 @@ enum status scan_enter(struct scan *scan, uint64_t first_lsn)
     return segment_open(scan->disk, scan->data_id, first_lsn, DISK_READ, &scan->segment, &scan->damage);
 }
 
+enum status scan_enter_part(struct scan *scan, uint64_t first_lsn)
+{
+    segment_close(scan->disk, &scan->segment);
+    scan_forget(scan);
+    scan->offset = JOURNAL_PAGE;
+    return segment_open_part(scan->disk, scan->data_id, first_lsn, &scan->segment, &scan->damage);
+}
+
 const uint8_t *scan_bytes(struct scan *scan, uint64_t offset, size_t bytes, enum status *fault)
 {
     invariant(bytes <= JOURNAL_BATCH_LIMIT && offset + bytes <= scan->segment.bytes);
@@ -69,20 +80,31 @@ static bool all_zero(const uint8_t *data, size_t bytes)
     return bytes == 0 || (data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0);
 }
 
+/* A page from `offset` on; less at the end of a packed segment. */
+static const uint8_t *head_bytes(struct scan *scan, uint64_t offset, size_t *bytes, enum status *fault)
+{
+    const uint64_t rest = scan->segment.bytes - offset;
+    *bytes = rest < JOURNAL_PAGE ? (size_t)rest : JOURNAL_PAGE;
+    return scan_bytes(scan, offset, *bytes, fault);
+}
+
 /* The whole batch at `offset`, padding included, if magic, length and CRC are right; else NULL
  * and `why`. */
 static const uint8_t *complete_batch(
     struct scan *scan, uint64_t offset, uint32_t *bytes, const char **why, enum status *fault)
 {
-    const uint8_t *data = scan_bytes(scan, offset, JOURNAL_PAGE, fault);
+    size_t head;
+    const uint8_t *data = head_bytes(scan, offset, &head, fault);
     if (data == NULL)
         return NULL;
-    const uint64_t rest = scan->segment.bytes - offset; /* whole pages */
-    *why = batch_head_wrong(
-        data, rest < scan->segment.batch_bytes ? rest : scan->segment.batch_bytes, bytes);
+    const uint64_t rest = scan->segment.bytes - offset; /* padding of the last batch included */
+    *why = head < BATCH_HEADER_BYTES
+        ? "the file ends inside a batch"
+        : batch_head_wrong(
+            data, rest < scan->segment.batch_bytes ? rest : scan->segment.batch_bytes, bytes);
     if (*why != NULL)
         return NULL;
-    data = scan_bytes(scan, offset, format_pages(*bytes), fault);
+    data = scan_bytes(scan, offset, format_aligned(*bytes, scan->segment.align), fault);
     if (data == NULL)
         return NULL;
     if (!batch_is_whole(data, *bytes)) {
@@ -95,10 +117,11 @@ static const uint8_t *complete_batch(
 static enum status follow(struct scan *scan, const uint8_t *data, uint32_t bytes, struct batch *batch)
 {
     char what[sizeof scan->damage.what];
+    const uint64_t padded = format_aligned(bytes, scan->segment.align);
     struct journal_position end = scan->end;
     enum status status =
         batch_follow(data, bytes, scan->data_id, scan->hash_known, &end, batch, what, sizeof what);
-    if (status == STATUS_OK && !all_zero(data + bytes, format_pages(bytes) - bytes)) {
+    if (status == STATUS_OK && !all_zero(data + bytes, padded - bytes)) {
         status = STATUS_CORRUPT;
         snprintf(what, sizeof what, "padding of a batch is not zero");
     }
@@ -107,7 +130,7 @@ static enum status follow(struct scan *scan, const uint8_t *data, uint32_t bytes
     batch->offset = scan->offset;
     scan->end = end;
     scan->hash_known = true;
-    scan->offset += format_pages(bytes);
+    scan->offset += padded;
     return STATUS_OK;
 }
 
@@ -115,14 +138,15 @@ enum scan_found scan_next(struct scan *scan, struct batch *batch, enum status *f
 {
     const char *why = NULL;
     uint32_t bytes = 0;
+    size_t head;
     *fault = STATUS_OK;
     invariant(scan->segment.is_open);
     if (scan->offset == scan->segment.bytes)
         return SCAN_NOTHING;
-    const uint8_t *data = scan_bytes(scan, scan->offset, JOURNAL_PAGE, fault);
+    const uint8_t *data = head_bytes(scan, scan->offset, &head, fault);
     if (data == NULL)
         return SCAN_FAULT;
-    if (all_zero(data, JOURNAL_PAGE))
+    if (!segment_is_packed(&scan->segment) && all_zero(data, head))
         return SCAN_NOTHING;
     data = complete_batch(scan, scan->offset, &bytes, &why, fault);
     if (data == NULL && *fault != STATUS_OK)
@@ -143,6 +167,9 @@ enum status scan_tail(struct scan *scan, uint64_t *torn_bytes)
     enum status fault = STATUS_OK;
     const char *why = NULL;
     *torn_bytes = 0;
+    if (segment_is_packed(&scan->segment) && start < scan->segment.bytes)
+        return damage_set(&scan->damage, STATUS_CORRUPT, scan->segment.first_lsn, start,
+            "bad batch in a packed segment: not a torn end");
     for (uint64_t at = start; at < scan->segment.bytes; at += JOURNAL_PAGE) {
         uint32_t bytes;
         const uint8_t *page = scan_bytes(scan, at, JOURNAL_PAGE, &fault);

@@ -33,7 +33,7 @@ struct scan {
 
 enum scan_found {
     SCAN_BATCH,   /* a good batch that continues the log; the scan stands after it */
-    SCAN_NOTHING, /* a zero page, or the segment is used up */
+    SCAN_NOTHING, /* a zero page (not in a packed segment), or the segment is used up */
     SCAN_BROKEN, /* bytes that are no good batch: torn or damaged (damage says what), scan_tail tells which */
     SCAN_FAULT, /* scan_next's *fault tells: STATUS_IO, STATUS_CORRUPT or STATUS_CONFLICT (see damage) */
 };
@@ -44,10 +44,12 @@ void scan_stop(struct scan *scan); /* accepts a zeroed one */
 /* Stands at the first batch of the segment. Says nothing about the log so far: the caller sets
  * end and hash_known. */
 MUST_CHECK enum status scan_enter(struct scan *scan, uint64_t first_lsn);
+/* The same with the file that a closed segment is packed into (journal/pack.h). */
+MUST_CHECK enum status scan_enter_part(struct scan *scan, uint64_t first_lsn);
 MUST_CHECK enum scan_found scan_next(struct scan *scan, struct batch *batch, enum status *fault);
 /* Judges what stands where the next batch would start. STATUS_OK: zeros (*torn_bytes 0), or what
  * one torn batch can leave (up to its last non-zero byte). STATUS_CORRUPT: a good batch after a
- * bad place, or more than one batch. */
+ * bad place, or more than one batch, or a bad place in a packed segment. */
 MUST_CHECK enum status scan_tail(struct scan *scan, uint64_t *torn_bytes);
 void scan_forget(struct scan *scan); /* the file may have changed: read again */
 /* `bytes` of the segment from `offset` on, NULL on a fault. */

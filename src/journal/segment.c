@@ -9,6 +9,7 @@
  *   segment-<first LSN, 16 hex digits>   in use or complete
  *   next-segment                         the spare: prepared, empty
  *   next-segment.part                    being prepared; whatever is found at start is thrown away
+ *   packed-segment.part                  a closed segment without its padding, on its way (pack.c); likewise
  *
  * Preparing: write .part full of zeros with its header page, sync, rename to next-segment, sync
  * the folder. Its first LSN is not known yet, so it is not in the header: it is the name, given
@@ -22,7 +23,10 @@
  *   16  u64  data id
  *   24  u64  segment bytes, header page included = the file's size
  *   32  u32  largest batch in this segment, padding included
- *   36  u32  page size, 4096 */
+ *   36  u32  batches begin at multiples of this: the page size, 4096
+ * A packed segment has version 2 and 8 in the last field. Its batches follow each other up to the end of the
+ * file: nothing comes after the last one, and nothing can be written to it. A program that knows no packed
+ * segments names the version. */
 #include "journal/segment.h"
 
 #include "journal/format.h"
@@ -120,21 +124,44 @@ enum status damage_set(struct journal_damage *damage, enum status status, uint64
     return status;
 }
 
-void segment_header_put(uint8_t page[JOURNAL_PAGE], const struct journal_config *config)
+static void header_put(
+    uint8_t page[JOURNAL_PAGE], uint64_t data_id, uint64_t bytes, uint32_t batch_bytes, bool packed)
 {
     memset(page, 0, JOURNAL_PAGE);
     bytes_put_u64(page + SEGMENT_AT_MAGIC, SEGMENT_MAGIC);
-    bytes_put_u32(page + SEGMENT_AT_VERSION, JOURNAL_VERSION);
-    bytes_put_u64(page + SEGMENT_AT_DATA_ID, config->data_id);
-    bytes_put_u64(page + SEGMENT_AT_SEGMENT_BYTES, config->segment_bytes);
-    bytes_put_u32(page + SEGMENT_AT_BATCH_BYTES, config->batch_bytes);
-    bytes_put_u32(page + SEGMENT_AT_PAGE, JOURNAL_PAGE);
+    bytes_put_u32(page + SEGMENT_AT_VERSION, packed ? JOURNAL_VERSION_PACKED : JOURNAL_VERSION);
+    bytes_put_u64(page + SEGMENT_AT_DATA_ID, data_id);
+    bytes_put_u64(page + SEGMENT_AT_SEGMENT_BYTES, bytes);
+    bytes_put_u32(page + SEGMENT_AT_BATCH_BYTES, batch_bytes);
+    bytes_put_u32(page + SEGMENT_AT_ALIGN, packed ? SEGMENT_PACKED_ALIGN : JOURNAL_PAGE);
     bytes_put_u32(page + SEGMENT_AT_CRC, format_segment_crc(page));
+}
+
+void segment_header_put(uint8_t page[JOURNAL_PAGE], const struct journal_config *config)
+{
+    header_put(page, config->data_id, config->segment_bytes, config->batch_bytes, false);
+}
+
+void segment_packed_header_put(
+    uint8_t page[JOURNAL_PAGE], uint64_t data_id, uint64_t bytes, uint32_t batch_bytes)
+{
+    header_put(page, data_id, bytes, batch_bytes, true);
 }
 
 static bool all_zero(const uint8_t *data, size_t bytes)
 {
     return bytes == 0 || (data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0);
+}
+
+/* Whether a file of the form that its version names can have these sizes. */
+static bool sizes_fit(const struct segment *segment, bool packed)
+{
+    const uint32_t batch_bytes = segment->batch_bytes;
+    if (segment->align != (packed ? SEGMENT_PACKED_ALIGN : JOURNAL_PAGE)
+        || segment->bytes % segment->align != 0 || batch_bytes % JOURNAL_PAGE != 0
+        || batch_bytes == 0 || batch_bytes > JOURNAL_BATCH_LIMIT)
+        return false;
+    return segment->bytes - JOURNAL_PAGE >= (packed ? BATCH_HEADER_BYTES : batch_bytes);
 }
 
 static enum status header_check(const uint8_t *page, uint64_t file_bytes, uint64_t data_id,
@@ -147,9 +174,10 @@ static enum status header_check(const uint8_t *page, uint64_t file_bytes, uint64
     if (bytes_get_u32(page + SEGMENT_AT_CRC) != format_segment_crc(page))
         return damage_set(damage, STATUS_CORRUPT, lsn, SEGMENT_AT_CRC, "segment header: wrong checksum");
     uint32_t version = bytes_get_u32(page + SEGMENT_AT_VERSION);
-    if (version != JOURNAL_VERSION)
+    if (version != JOURNAL_VERSION && version != JOURNAL_VERSION_PACKED)
         return damage_set(damage, STATUS_CONFLICT, lsn, SEGMENT_AT_VERSION,
-            "journal has version %u, this program reads version %d", version, JOURNAL_VERSION);
+            "journal has version %u, this program reads versions %d and %d", version,
+            JOURNAL_VERSION, JOURNAL_VERSION_PACKED);
     uint64_t found_id = bytes_get_u64(page + SEGMENT_AT_DATA_ID);
     if (found_id != data_id)
         return damage_set(damage, STATUS_CONFLICT, lsn, SEGMENT_AT_DATA_ID,
@@ -157,14 +185,12 @@ static enum status header_check(const uint8_t *page, uint64_t file_bytes, uint64
             (unsigned long long)data_id);
     segment->bytes = bytes_get_u64(page + SEGMENT_AT_SEGMENT_BYTES);
     segment->batch_bytes = bytes_get_u32(page + SEGMENT_AT_BATCH_BYTES);
+    segment->align = bytes_get_u32(page + SEGMENT_AT_ALIGN);
     if (segment->bytes != file_bytes)
         return damage_set(damage, STATUS_CORRUPT, lsn, SEGMENT_AT_SEGMENT_BYTES,
             "segment says %llu bytes, file has %llu", (unsigned long long)segment->bytes,
             (unsigned long long)file_bytes);
-    if (segment->bytes % JOURNAL_PAGE != 0 || segment->batch_bytes % JOURNAL_PAGE != 0
-        || segment->batch_bytes == 0 || segment->batch_bytes > JOURNAL_BATCH_LIMIT
-        || segment->batch_bytes > segment->bytes - JOURNAL_PAGE
-        || bytes_get_u32(page + SEGMENT_AT_PAGE) != JOURNAL_PAGE
+    if (!sizes_fit(segment, version == JOURNAL_VERSION_PACKED)
         || !all_zero(page + SEGMENT_HEADER_BYTES, JOURNAL_PAGE - SEGMENT_HEADER_BYTES))
         return damage_set(damage, STATUS_CORRUPT, lsn, SEGMENT_AT_SEGMENT_BYTES,
             "segment header: impossible sizes");
@@ -214,6 +240,13 @@ enum status segment_open(struct disk *disk, uint64_t data_id, uint64_t first_lsn
     return open_named(disk, data_id, name, mode, segment, damage);
 }
 
+enum status segment_open_part(struct disk *disk, uint64_t data_id, uint64_t first_lsn,
+    struct segment *segment, struct journal_damage *damage)
+{
+    *segment = (struct segment){ .first_lsn = first_lsn };
+    return open_named(disk, data_id, SEGMENT_PACKED_NAME, DISK_READ, segment, damage);
+}
+
 void segment_close(struct disk *disk, struct segment *segment)
 {
     if (segment->is_open)
@@ -241,7 +274,7 @@ enum status segment_write_zeros(struct disk *disk, disk_file file, uint64_t from
     return STATUS_OK;
 }
 
-static enum status remove_if_there(struct disk *disk, const char *name)
+enum status segment_remove_file(struct disk *disk, const char *name)
 {
     enum status status = disk->ops->remove(disk, name);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
@@ -251,8 +284,10 @@ enum status segment_make_spare(const struct journal_config *config, struct segme
 {
     struct disk *disk = config->disk;
     uint8_t page[JOURNAL_PAGE];
-    *spare = (struct segment){ .bytes = config->segment_bytes, .batch_bytes = config->batch_bytes };
-    enum status status = remove_if_there(disk, SEGMENT_PART_NAME);
+    *spare = (struct segment){
+        .bytes = config->segment_bytes, .batch_bytes = config->batch_bytes, .align = JOURNAL_PAGE
+    };
+    enum status status = segment_remove_file(disk, SEGMENT_PART_NAME);
     if (status != STATUS_OK)
         return status;
     status = disk->ops->open(disk, SEGMENT_PART_NAME, DISK_CREATE, &spare->file);
@@ -271,10 +306,10 @@ enum status segment_make_spare(const struct journal_config *config, struct segme
     if (status == STATUS_OK)
         return STATUS_OK;
     /* Named, perhaps not for good. It goes, and the next try starts afresh. */
-    (void)remove_if_there(disk, SEGMENT_SPARE_NAME);
+    (void)!segment_remove_file(disk, SEGMENT_SPARE_NAME);
 fail:
     segment_close(disk, spare);
-    (void)remove_if_there(disk, SEGMENT_PART_NAME); /* what it took of a full disk is needed by others */
+    (void)!segment_remove_file(disk, SEGMENT_PART_NAME); /* what it took of a full disk is needed by others */
     return status;
 }
 
@@ -314,7 +349,7 @@ enum status segment_find_spare(const struct journal_config *config, uint8_t *buf
     if (spare->bytes == config->segment_bytes && spare->batch_bytes == config->batch_bytes)
         return STATUS_OK;
     segment_close(disk, spare);
-    status = remove_if_there(disk, SEGMENT_SPARE_NAME);
+    status = segment_remove_file(disk, SEGMENT_SPARE_NAME);
     return status == STATUS_OK ? STATUS_NOT_FOUND : status;
 }
 

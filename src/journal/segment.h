@@ -9,8 +9,14 @@
 #define SEGMENT_PREFIX "segment-"
 #define SEGMENT_SPARE_NAME "next-segment"     /* prepared, not in use yet */
 #define SEGMENT_PART_NAME "next-segment.part" /* being prepared */
+/* A closed segment while it is packed. It must not begin with SEGMENT_PREFIX: such a file would be part
+ * of the log, and its syncs would wait for a follower. */
+#define SEGMENT_PACKED_NAME "packed-segment.part"
 
-enum { SEGMENTS_MAX = 65536 /* files in one journal */ };
+enum {
+    SEGMENTS_MAX = 65536, /* files in one journal */
+    SEGMENT_PACKED_ALIGN = 8,
+};
 
 struct segment {
     disk_file file;
@@ -18,7 +24,13 @@ struct segment {
     uint64_t first_lsn; /* 0: a spare */
     uint64_t bytes;
     uint32_t batch_bytes; /* no batch in this segment is larger, padding included */
+    uint32_t align; /* batches begin at multiples of it: JOURNAL_PAGE; SEGMENT_PACKED_ALIGN: it is packed */
 };
+
+static inline bool segment_is_packed(const struct segment *segment)
+{
+    return segment->align == SEGMENT_PACKED_ALIGN;
+}
 
 void segment_name(uint64_t first_lsn, char name[JOURNAL_NAME_MAX]);
 bool segment_name_parse(const char *name, uint64_t *first_lsn);
@@ -30,6 +42,9 @@ MUST_CHECK enum status segment_list(
  * STATUS_CONFLICT: see damage. */
 MUST_CHECK enum status segment_open(struct disk *disk, uint64_t data_id, uint64_t first_lsn,
     enum disk_mode mode, struct segment *segment, struct journal_damage *damage);
+/* The same for SEGMENT_PACKED_NAME, to read: what will be the segment that starts at first_lsn. */
+MUST_CHECK enum status segment_open_part(struct disk *disk, uint64_t data_id, uint64_t first_lsn,
+    struct segment *segment, struct journal_damage *damage);
 void segment_close(struct disk *disk, struct segment *segment); /* accepts one that is not open */
 
 /* Writes a new spare (zeros, header page), synced under its name. Leaves nothing behind when it
@@ -46,6 +61,11 @@ MUST_CHECK enum status segment_place(struct disk *disk, struct segment *spare, u
 MUST_CHECK enum status segment_write_zeros(struct disk *disk, disk_file file, uint64_t from, uint64_t to);
 
 void segment_header_put(uint8_t page[JOURNAL_PAGE], const struct journal_config *config);
+/* `bytes`: of the whole file. `batch_bytes`: as in the segment before it was packed. */
+void segment_packed_header_put(
+    uint8_t page[JOURNAL_PAGE], uint64_t data_id, uint64_t bytes, uint32_t batch_bytes);
+
+MUST_CHECK enum status segment_remove_file(struct disk *disk, const char *name); /* STATUS_OK: none, too */
 
 /* Fills `damage`; first_lsn 0 names the spare. Answers `status`. */
 enum status damage_set(struct journal_damage *damage, enum status status, uint64_t first_lsn,

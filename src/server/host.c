@@ -140,13 +140,16 @@ enum status host_numbers_skip(struct host *host, uint32_t count, uint64_t *left_
     const uint64_t last = embedded_engine(host->embedded)->tickets.last;
     const uint64_t to = last + count < TICKET_NUMBER_MAX ? last + count : TICKET_NUMBER_MAX;
     const struct inventory_answer *answer = NULL;
+    *left_out = 0;
+    const enum status prepared = host_housekeep(host); /* the log of a copy may end with a full segment */
+    if (prepared != STATUS_OK)
+        return prepared;
     struct inventory_request *request = port->ops->reserve(port);
     invariant(request != NULL); /* nobody else asks */
     *request = (struct inventory_request){ .command = { .type = COMMAND_SKIP,
                                                .skip = { .to = (uint32_t)to } } };
     port->ops->commit(port);
     port->ops->flush(port);
-    *left_out = 0;
     while (answer == NULL) {
         if (embedded_failed(host->embedded))
             return STATUS_IO;

@@ -18,6 +18,7 @@ import time
 sys.dont_write_bytecode = True
 
 import growth_bans  # noqa: E402
+import growth_journal  # noqa: E402
 import growth_moves  # noqa: E402
 import growth_orders  # noqa: E402
 import growth_reads  # noqa: E402
@@ -114,6 +115,7 @@ def bar_3(bars):
     bars.part("3 writing", f"{WRITING_PER_S:,} orders/s with {WRITING_ORDERS:,} orders of one item", writing,
               "docs/performance.md#an-order-costs-more-as-its-item-grows")
     growth_speed.stall_parts(bars)
+    growth_journal.parts(bars)
 
 
 def bar_4(bars):

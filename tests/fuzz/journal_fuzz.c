@@ -7,7 +7,9 @@
  *   odd   a segment: pieces of (flags, u16 size, bytes), each put on the next page. The flags ask
  *         for fields of a batch header to be made right (checksum and hash last), so that the
  *         fuzzer gets behind them. The segment is scanned, opened (which may cut its tail), read,
- *         appended to and scanned again: each must agree with the scan before it. */
+ *         appended to and scanned again: each must agree with the scan before it.
+ *   3, 7, 11 … the same with a packed segment: each piece follows the one before, nothing may be written,
+ *         and nothing is torn. */
 #include "contract/record.h"
 #include "journal/format.h"
 #include "journal/segment.h"
@@ -31,6 +33,8 @@ enum piece_flag {
 
 /* A disk with one file. */
 static uint8_t image[IMAGE];
+static uint64_t image_bytes;
+static bool packed;
 
 static enum status one_open(struct disk *disk, const char *name, enum disk_mode mode, disk_file *file)
 {
@@ -50,7 +54,7 @@ static enum status one_read(
 {
     (void)disk;
     (void)file;
-    *got = offset >= IMAGE ? 0 : IMAGE - offset < bytes ? IMAGE - offset : bytes;
+    *got = offset >= image_bytes ? 0 : image_bytes - offset < bytes ? image_bytes - offset : bytes;
     memcpy(data, image + (*got == 0 ? 0 : offset), *got);
     return STATUS_OK;
 }
@@ -60,7 +64,7 @@ static enum status one_write(
     (void)disk;
     (void)file;
     /* Never outside, never over the header page. */
-    invariant(offset >= JOURNAL_PAGE && offset + bytes <= IMAGE);
+    invariant(offset >= JOURNAL_PAGE && offset + bytes <= IMAGE && !packed);
     memcpy(image + offset, data, bytes);
     return STATUS_OK;
 }
@@ -74,7 +78,7 @@ static enum status one_size(struct disk *disk, disk_file file, uint64_t *bytes)
 {
     (void)disk;
     (void)file;
-    *bytes = IMAGE;
+    *bytes = image_bytes;
     return STATUS_OK;
 }
 static enum status one_truncate(struct disk *disk, disk_file file, uint64_t bytes)
@@ -155,8 +159,8 @@ static void build(const uint8_t *data, size_t size)
 {
     struct journal_position end = { 0 };
     uint64_t offset = JOURNAL_PAGE;
+    const uint32_t align = packed ? SEGMENT_PACKED_ALIGN : JOURNAL_PAGE;
     memset(image, 0, sizeof image);
-    segment_header_put(image, &config);
     while (size >= 3 && offset < IMAGE) {
         uint8_t flags = data[0];
         uint32_t bytes = bytes_get_u16(data + 1);
@@ -171,10 +175,15 @@ static void build(const uint8_t *data, size_t size)
         size -= bytes;
         if (bytes >= BATCH_HEADER_BYTES)
             make_right(image + offset, bytes, flags, &end);
-        offset += bytes == 0 ? JOURNAL_PAGE : format_pages(bytes);
+        offset += bytes == 0 ? align : format_aligned(bytes, align);
         if (flags & PIECE_SKIP_PAGE)
-            offset += JOURNAL_PAGE;
+            offset += align;
     }
+    image_bytes = packed && offset < IMAGE ? offset : IMAGE;
+    if (packed)
+        segment_packed_header_put(image, DATA_ID, image_bytes, config.batch_bytes);
+    else
+        segment_header_put(image, &config);
 }
 
 static void reader_agrees(const struct journal_recovery *recovery, uint64_t total)
@@ -212,8 +221,10 @@ static void fuzz_segment(const uint8_t *data, size_t size)
         invariant(scanned.damage.segment[0] != 0 && scanned.damage.what[0] != 0);
         return;
     }
+    invariant(!packed || scanned.torn_bytes == 0);
     reader_agrees(&opened, total);
     bool more = journal_room(journal) > 0;
+    invariant(!packed || !more); /* it is full */
     if (more) {
         journal_put(journal, 1, "x", 1);
         more = journal_seal(journal, 0);
@@ -242,7 +253,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (data[0] % 2 == 0)
         fuzz_record(data + 1, size - 1);
-    else
+    packed = data[0] % 4 == 3;
+    if (data[0] % 2 == 1)
         fuzz_segment(data + 1, size - 1);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "tests/simulation/world.h"
 
 #include "inventory/engine.h"
+#include "journal/segment.h"
 
 #include <inttypes.h>
 
@@ -80,6 +81,8 @@ void world_rest(struct world *world)
      * at again after WAITLIST_AGAIN_MS, which is part of coming to rest. */
     world->waitlist.again_ms = world->waitlist.look_ms = 0;
     rest_run(world);
+    if (sim_disk_has(&world->disk, SEGMENT_PACKED_NAME))
+        violation("journal", "a half-packed segment is left at rest");
     trace_step("rest", world->model.lsn, world->model.ticket_count, world->now_ms - 1000000);
 }
 

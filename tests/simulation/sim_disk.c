@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/simulation/sim_disk.h"
 
+#include "journal/segment.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -356,6 +358,7 @@ static enum status sim_rename(struct disk *base, const char *from, const char *t
         struct sim_folder_op op = { .kind = SIM_OP_RENAME, .file = entry->file };
         name_copy(op.name, from);
         name_copy(op.to, to);
+        disk->packed += strcmp(from, SEGMENT_PACKED_NAME) == 0;
         op_do(disk, op);
     }
     return fails ? STATUS_IO : STATUS_OK;
@@ -440,7 +443,7 @@ void sim_disk_reset(struct sim_disk *disk, uint64_t seed)
     disk->now.count = disk->durable.count = disk->op_count = 0;
     disk->full = disk->dead = false;
     disk->plan = SIM_FAULT_NONE;
-    disk->faults = 0;
+    disk->faults = disk->packed = 0;
     random_seed(&disk->random, seed);
 }
 

@@ -70,6 +70,7 @@ struct sim_disk {
     enum sim_fault plan; /* fires at the plan_in-th call it fits, then is forgotten */
     uint32_t plan_in;
     uint32_t faults; /* fired so far, crashes excepted */
+    uint32_t packed; /* segments that were replaced by a packed one */
     struct sim_folder now, durable;
     uint32_t op_count;
     struct sim_folder_op ops[SIM_FOLDER_OPS_MAX];

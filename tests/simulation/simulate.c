@@ -112,7 +112,7 @@ static uint64_t sale_run(struct world *world, const struct options *options, uin
 }
 
 struct totals {
-    uint64_t sales, commands, wins, crashes;
+    uint64_t sales, commands, wins, crashes, packed;
     uint64_t hash; /* over all sales, in whatever order they ran */
 };
 
@@ -129,6 +129,7 @@ static struct totals sales_run(struct world *world, const struct options *option
         totals.hash += (one ^ i) * UINT64_C(0x9e3779b97f4a7c15);
         totals.commands += world->commands;
         totals.crashes += world->crashes;
+        totals.packed += world->disk.packed;
         totals.wins += world->model.ticket_count;
         totals.sales = ++trace.passed;
     }
@@ -168,6 +169,7 @@ static bool jobs_run(struct world *world, const struct options *options, struct 
         totals->commands += each[job].commands;
         totals->wins += each[job].wins;
         totals->crashes += each[job].crashes;
+        totals->packed += each[job].packed;
         totals->hash += each[job].hash;
     }
     return good;
@@ -184,6 +186,7 @@ static void totals_print(const struct options *options, const struct totals *tot
     printf("%" PRIu64 " sales from seed %" PRIu64 ", store %s: %" PRIu64 " commands, %" PRIu64
            " wins, %" PRIu64 " crashes, no violation\n",
         totals->sales, options->from, store, totals->commands, totals->wins, totals->crashes);
+    printf("%" PRIu64 " segments of the journal were packed\n", totals->packed);
     if (options->bench) /* the second figure leaves out what other programs took of the cores */
         printf("%.0f sales/s, %.0f per second of processor time\n", (double)totals->sales / seconds,
             (double)totals->sales * (double)sysconf(_SC_CLK_TCK)

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory/embedded.h"
 
+#include "journal/segment.h"
 #include "tests/unit/inventory/engine_kit.h"
 #include "tests/unit/journal/memory_disk.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define FIRST_SEGMENT SEGMENT_PREFIX "0000000000000001"
 
 static struct disk *disk;
 static struct embedded *embedded;
@@ -110,6 +114,54 @@ static void a_roll_makes_a_snapshot_and_the_next_start_replays_only_what_follows
     assert_true(engine_digest(embedded_engine(embedded)) == digest);
 }
 
+static void a_roll_packs_the_closed_segment_and_the_log_replays_without_a_snapshot(void **state)
+{
+    user_id user = 100;
+    char name[DISK_NAME_MAX];
+    (void)state;
+    buy_until_the_log_rolls(&user);
+    assert_int_equal(memory_disk_size(disk, FIRST_SEGMENT), 4 * JOURNAL_PAGE);
+    assert_int_equal(embedded_housekeep(embedded), STATUS_OK);
+    assert_true(memory_disk_size(disk, FIRST_SEGMENT) < 2 * JOURNAL_PAGE);
+    const uint64_t digest = engine_digest(embedded_engine(embedded));
+    const uint64_t end = journal_durable(embedded_journal(embedded));
+    snprintf(name, sizeof name, "snapshot-%016llx",
+        (unsigned long long)journal_segment_start(embedded_journal(embedded)) - 1);
+    embedded_close(embedded);
+    assert_int_equal(disk->ops->remove(disk, name), STATUS_OK);
+    assert_int_equal(inventory_open(4096), STATUS_OK);
+    assert_int_equal(report.replay.records, end);
+    assert_true(engine_digest(embedded_engine(embedded)) == digest);
+}
+
+/* Left by a crash, or by a program that did not pack. */
+static void a_closed_segment_of_an_earlier_run_is_packed_after_the_start(void **state)
+{
+    user_id user = 100;
+    (void)state;
+    buy_until_the_log_rolls(&user);
+    embedded_close(embedded);
+    assert_int_equal(inventory_open(4096), STATUS_OK);
+    assert_int_equal(memory_disk_size(disk, FIRST_SEGMENT), 4 * JOURNAL_PAGE);
+    assert_int_equal(embedded_housekeep(embedded), STATUS_OK);
+    assert_true(memory_disk_size(disk, FIRST_SEGMENT) < 2 * JOURNAL_PAGE);
+}
+
+/* The next segment has no room, but the closed one gives some back. */
+static void a_full_disk_is_packed_and_wins_go_on(void **state)
+{
+    user_id user = 100;
+    (void)state;
+    buy_until_the_log_rolls(&user);
+    const uint64_t used = 2 * 4 * JOURNAL_PAGE;
+    memory_disk_capacity(disk, used + 2 * JOURNAL_PAGE);
+    assert_int_equal(embedded_housekeep(embedded), STATUS_FULL);
+    assert_true(memory_disk_size(disk, FIRST_SEGMENT) < 2 * JOURNAL_PAGE);
+    memory_disk_capacity(disk, UINT64_MAX); /* for the snapshot */
+    assert_int_equal(embedded_housekeep(embedded), STATUS_OK);
+    assert_int_equal(buy(user, SALE_NOW), ANSWER_WON);
+}
+
 static void time_never_starts_behind_the_log(void **state)
 {
     (void)state;
@@ -143,6 +195,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             a_roll_makes_a_snapshot_and_the_next_start_replays_only_what_follows, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_roll_packs_the_closed_segment_and_the_log_replays_without_a_snapshot, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_closed_segment_of_an_earlier_run_is_packed_after_the_start, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_disk_is_packed_and_wins_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(time_never_starts_behind_the_log, setup, teardown),
         cmocka_unit_test_setup_teardown(a_snapshot_that_does_not_fit_the_settings_is_named, setup, teardown),
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "journal/copy.h"
 
+#include "journal/pack.h"
 #include "tests/unit/journal/journal_kit.h"
 
 struct fixture {
@@ -115,6 +116,67 @@ static void a_damaged_log_is_not_copied(void **state)
     assert_string_equal(copy.damage.segment, KIT_FIRST);
 }
 
+/* Segments of 6 pages, wins one by one: five batches in each. */
+static void packed_setup(struct fixture *fixture)
+{
+    struct journal_pack pack = { .wanted = true };
+    while (pack.wanted)
+        assert_int_equal(
+            journal_pack_next(&pack, &fixture->config, journal_segment_start(fixture->journal)),
+            STATUS_OK);
+}
+
+static void a_copy_of_packed_segments_ends_at_any_batch_and_can_go_on(void **state)
+{
+    struct fixture *fixture = *state;
+    for (uint32_t i = 20; i < 40; i++)
+        kit_batch(fixture->journal, 1, KIT_TIME + i);
+    packed_setup(fixture);
+    for (uint32_t i = 0; i < 40; i++) {
+        struct journal_copy copy;
+        struct journal_recovery recovery;
+        struct kit_log log = { 0 };
+        struct journal_config config = fixture->config;
+        memory_disk_close(fixture->copy);
+        config.disk = fixture->copy = memory_disk_open(i);
+        assert_int_equal(copy_until(fixture, UINT64_MAX, KIT_TIME + i, i % 2 == 0, &copy), STATUS_OK);
+        assert_int_equal(copy.end.time_ms, KIT_TIME + i);
+        copy_reads(fixture, copy.end.lsn);
+        memory_disk_power_cut(fixture->copy);
+        struct journal *journal = kit_open(&config, &log, &recovery);
+        assert_int_equal(recovery.end.lsn, copy.end.lsn);
+        assert_memory_equal(recovery.end.hash, copy.end.hash, sizeof copy.end.hash);
+        for (uint32_t more = 0; more < 7; more++)
+            kit_batch(journal, 100, KIT_TIME + 50);
+        const uint64_t durable = journal_durable(journal);
+        journal_close(journal);
+        copy_reads(fixture, durable);
+    }
+}
+
+/* The first batch of a packed segment is already too late: there is no such segment in the copy. */
+static void a_packed_segment_without_a_batch_is_left_out(void **state)
+{
+    struct fixture *fixture = *state;
+    struct journal_copy copy;
+    uint64_t first_lsns[16];
+    uint32_t count;
+    struct journal_recovery recovery;
+    struct kit_log log;
+    journal_close(fixture->journal);
+    memory_disk_close(fixture->disk);
+    fixture->config.disk = fixture->disk = memory_disk_open(5);
+    fixture->journal = kit_open(&fixture->config, &log, &recovery);
+    for (uint32_t i = 0; i < 8; i++)
+        kit_batch(fixture->journal, 1, KIT_TIME + i);
+    packed_setup(fixture);
+    assert_int_equal(copy_until(fixture, UINT64_MAX, KIT_TIME - 1, true, &copy), STATUS_OK);
+    assert_int_equal(copy.end.lsn, 0);
+    assert_int_equal(segment_list(fixture->copy, first_lsns, 16, &count), STATUS_OK);
+    assert_true(count == 0 && copy.segments == 0);
+    copy_reads(fixture, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +185,9 @@ int main(void)
             a_copy_ends_with_the_last_batch_before_the_point_and_can_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(a_position_within_a_batch_leaves_the_batch_out, setup, teardown),
         cmocka_unit_test_setup_teardown(a_damaged_log_is_not_copied, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_copy_of_packed_segments_ends_at_any_batch_and_can_go_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_packed_segment_without_a_batch_is_left_out, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
