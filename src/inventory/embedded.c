@@ -247,8 +247,9 @@ static void batch_seal(struct embedded *embedded)
     wake_signal(&embedded->sync);
 }
 
-/* Whether a change can be logged now. Without a segment to write to, wins stop but answers go
- * on; a buffer that is only full for the moment makes the requests wait in their ring. */
+/* Whether a change can be logged now. Without a segment to write to, wins stop but answers go on. A buffer
+ * that is only full for the moment makes the requests wait in their ring, and so does a segment that is being
+ * prepared. */
 enum logging { LOGGING, LOGGING_LATER, LOGGING_NOT };
 
 static enum logging logging_now(const struct embedded *embedded, uint32_t room)
@@ -257,11 +258,19 @@ static enum logging logging_now(const struct embedded *embedded, uint32_t room)
         return LOGGING;
     const bool full_for_now = journal_writing(embedded->journal)
         || journal_appended(embedded->journal) > embedded->durable;
-    return full_for_now ? LOGGING_LATER : LOGGING_NOT;
+    const bool prepared_soon = !atomic_load(&embedded->no_segment)
+        && (embedded->no_room_ms == 0 || embedded->last_time_ms - embedded->no_room_ms < WINS_WAIT_MS);
+    return full_for_now || prepared_soon ? LOGGING_LATER : LOGGING_NOT;
 }
 
-static void wins_stopped_show(struct embedded *embedded, bool no_disk)
+static void wins_stopped_show(struct embedded *embedded)
 {
+    const uint32_t room = journal_room(embedded->journal);
+    const bool no_disk = logging_now(embedded, room) == LOGGING_NOT;
+    if (room > 0)
+        embedded->no_room_ms = 0;
+    else if (embedded->no_room_ms == 0)
+        embedded->no_room_ms = embedded->last_time_ms;
     const bool away = atomic_load_explicit(&embedded->follower_away, memory_order_relaxed);
     uint32_t stopped = away   ? WINS_NO_FOLLOWER
         : embedded->wins_late ? WINS_ORDERS_LAG
@@ -340,7 +349,7 @@ bool embedded_turn(struct embedded *embedded, uint64_t now_ms)
     bool more = false;
     for (uint32_t port = 0; port < embedded->config.ports; port++)
         more |= port_drain(embedded, port, &logging, &room);
-    wins_stopped_show(embedded, logging_now(embedded, journal_room(embedded->journal)) == LOGGING_NOT);
+    wins_stopped_show(embedded);
     batch_seal(embedded);
     ports_show(&embedded->ports);
     return more && logging != LOGGING_LATER;

@@ -8,7 +8,7 @@
  *
  * Threads. The host (edge 0's loop on few cores, else a thread of its own) calls embedded_turn;
  * it owns engine, board and answers. The sync thread calls embedded_write. Ports belong to their
- * client threads. One other thread calls embedded_housekeep. The simulator plays all of them
+ * client threads. One other thread calls embedded_prepare, one embedded_keep. The simulator plays all of them
  * from one thread.
  * Errors: after a journal fault nothing is answered any more, embedded_failed is true, and the
  * program must stop. */
@@ -62,10 +62,13 @@ MUST_CHECK enum status embedded_snapshot_now(struct embedded *embedded);
 struct wake *embedded_sync_wake(struct embedded *embedded);
 bool embedded_write(struct embedded *embedded); /* writes a sealed batch if there is one; true if there was */
 
-/* Housekeeper thread: prepares segments; after a roll, builds a snapshot from the complete
- * segments by replaying them in a second engine, so that selling never pauses for it and every
- * snapshot proves that replay works; packs one closed segment a call. */
-MUST_CHECK enum status embedded_housekeep(struct embedded *embedded);
+/* Any one thread: prepares the next segment. Purchases wait for it when the present one is used up. */
+MUST_CHECK enum status embedded_prepare(struct embedded *embedded);
+/* Any one thread, for seconds: after a roll, builds a snapshot from the complete segments by replaying them in
+ * a second engine, so that selling never pauses for it and every snapshot proves that replay works; packs one
+ * closed segment a call. */
+MUST_CHECK enum status embedded_keep(struct embedded *embedded);
+MUST_CHECK enum status embedded_housekeep(struct embedded *embedded); /* both, where there is one thread */
 
 /* Any thread. */
 const struct board *embedded_board(const struct embedded *embedded);

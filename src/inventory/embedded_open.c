@@ -80,18 +80,26 @@ static enum status segment_pack(struct embedded *embedded, uint64_t begun, enum 
     return before != STATUS_OK ? before : status;
 }
 
-enum status embedded_housekeep(struct embedded *embedded)
+enum status embedded_prepare(struct embedded *embedded)
 {
-    enum status status = STATUS_OK;
     if (journal_failed(embedded->journal))
         return STATUS_IO;
-    if (journal_wants_segment(embedded->journal)) {
-        status = journal_prepare(embedded->journal);
-        if (status == STATUS_FULL)
-            log_error("inventory", "the disk is full: no space for another journal segment");
-        if (status == STATUS_OK && embedded->ports.host != NULL)
-            wake_signal(embedded->ports.host); /* wins may go on */
-    }
+    if (!journal_wants_segment(embedded->journal))
+        return STATUS_OK;
+    const enum status status = journal_prepare(embedded->journal);
+    if (status == STATUS_FULL)
+        log_error("inventory", "the disk is full: no space for another journal segment");
+    atomic_store(&embedded->no_segment, status != STATUS_OK);
+    if (embedded->ports.host != NULL)
+        wake_signal(embedded->ports.host); /* wins may go on, or need not wait for it any more */
+    return status;
+}
+
+enum status embedded_keep(struct embedded *embedded)
+{
+    enum status status = atomic_load(&embedded->no_segment) ? STATUS_FULL : STATUS_OK;
+    if (journal_failed(embedded->journal))
+        return STATUS_IO;
     const uint64_t begun = journal_segments_begun(embedded->journal);
     if (status == STATUS_OK && begun != embedded->segments_seen) {
         embedded->segments_seen = begun;
@@ -100,6 +108,12 @@ enum status embedded_housekeep(struct embedded *embedded)
             status = snapshot_build(embedded, start - 1);
     }
     return segment_pack(embedded, begun, status);
+}
+
+enum status embedded_housekeep(struct embedded *embedded)
+{
+    const enum status prepared = embedded_prepare(embedded), kept = embedded_keep(embedded);
+    return prepared != STATUS_OK ? prepared : kept;
 }
 
 static size_t arena_bytes(const struct embedded_config *config)

@@ -51,9 +51,11 @@ struct embedded {
     ticket_number tickets_sealed, tickets_durable; /* the last number */
     uint64_t last_time_ms;
     uint64_t time_floor_ms;
-    /* Housekeeper only. */
+    /* Whoever calls embedded_keep. */
     uint64_t segments_seen, segments_closed; /* the roll that snapshot and packing have seen */
     struct journal_pack pack;
+    _Atomic bool no_segment; /* the next one could not be prepared */
+    uint64_t no_room_ms;     /* since when the next one is waited for; 0: it is not */
     /* Wins, as asked for from outside. */
     _Atomic bool follower_away;
     _Atomic lsn_t wins_until;

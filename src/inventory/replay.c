@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inventory/replay.h"
 
+#include "base/thread.h"
 #include "contract/record.h"
 
 #include <inttypes.h>
@@ -8,6 +9,7 @@
 
 enum status replay_record(void *context, const struct journal_record *record, uint64_t batch_time_ms)
 {
+    thread_give_way(); /* a snapshot is made while others sell */
     struct replay *replay = context;
     struct outcome outcome;
     uint8_t bytes[RECORD_BYTES_MAX];

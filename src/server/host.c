@@ -141,7 +141,7 @@ enum status host_numbers_skip(struct host *host, uint32_t count, uint64_t *left_
     const uint64_t to = last + count < TICKET_NUMBER_MAX ? last + count : TICKET_NUMBER_MAX;
     const struct inventory_answer *answer = NULL;
     *left_out = 0;
-    const enum status prepared = host_housekeep(host); /* the log of a copy may end with a full segment */
+    const enum status prepared = host_prepare(host); /* the log of a copy may end with a full segment */
     if (prepared != STATUS_OK)
         return prepared;
     struct inventory_request *request = port->ops->reserve(port);
@@ -204,9 +204,14 @@ bool host_start(struct host *host, struct wake *loop)
         || thread_start(&host->inventory_thread, "inventory", inventory_run, host) == STATUS_OK;
 }
 
-enum status host_housekeep(struct host *host)
+enum status host_prepare(struct host *host)
 {
-    return host->cluster != NULL ? STATUS_OK : embedded_housekeep(host->embedded);
+    return host->cluster != NULL ? STATUS_OK : embedded_prepare(host->embedded);
+}
+
+enum status host_keep(struct host *host)
+{
+    return host->cluster != NULL ? STATUS_OK : embedded_keep(host->embedded);
 }
 
 void host_finish(

@@ -65,8 +65,9 @@ MUST_CHECK enum status host_tell(struct host *host, struct worker *worker, struc
     struct limits *limits, char error[CONFIG_ERROR]);
 /* `loop`: the wake-up of the edge whose loop hosts the inventory; NULL: a thread of its own does. */
 MUST_CHECK bool host_start(struct host *host, struct wake *loop);
-/* Housekeeper thread. A fault is logged where it happens, and the next round tries again. */
-MUST_CHECK enum status host_housekeep(struct host *host);
+/* Housekeeper threads. A fault is logged where it happens, and the next round tries again. */
+MUST_CHECK enum status host_prepare(struct host *host); /* the next segment of the log */
+MUST_CHECK enum status host_keep(struct host *host);    /* snapshots and packed segments: seconds */
 
 /* When no edge runs any more: answers what is in flight until `ended` says that the other clients are done,
  * or the time is over. */

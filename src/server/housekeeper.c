@@ -30,10 +30,21 @@ static void housekeeper_run(void *context)
     metrics_thread_enter();
     thread_rank_set(THREAD_BACKGROUND);
     while (!atomic_load(&housekeeper->stop)) {
-        if (host_housekeep(housekeeper->host) == STATUS_OK)
+        if (host_prepare(housekeeper->host) == STATUS_OK)
             clock_watch(&warned);
         server_metrics_update(housekeeper->host->inventory->board, housekeeper->link);
         wake_wait(&housekeeper->wake, ROUND_MS);
+    }
+}
+
+static void keeper_run(void *context)
+{
+    struct housekeeper *housekeeper = context;
+    metrics_thread_enter();
+    thread_rank_set(THREAD_BACKGROUND);
+    while (!atomic_load(&housekeeper->stop)) {
+        (void)!host_keep(housekeeper->host); /* it is logged, and tried again */
+        wake_wait(&housekeeper->keeper_wake, ROUND_MS);
     }
 }
 
@@ -41,18 +52,28 @@ enum status housekeeper_start(struct housekeeper *housekeeper, struct host *host
 {
     housekeeper->host = host;
     housekeeper->link = link;
-    const enum status status = wake_open(&housekeeper->wake);
-    return status == STATUS_OK
-        ? thread_start(&housekeeper->thread, "housekeeper", housekeeper_run, housekeeper)
-        : status;
+    enum status status = wake_open(&housekeeper->wake);
+    if (status == STATUS_OK)
+        status = wake_open(&housekeeper->keeper_wake);
+    if (status == STATUS_OK)
+        status = thread_start(&housekeeper->thread, "housekeeper", housekeeper_run, housekeeper);
+    if (status == STATUS_OK)
+        status = thread_start(&housekeeper->keeper, "keeper", keeper_run, housekeeper);
+    return status;
+}
+
+static void thread_stop(struct thread *thread, struct wake *wake)
+{
+    if (thread->started)
+        wake_signal(wake);
+    thread_join(thread);
+    if (wake->fd > 0)
+        wake_close(wake);
 }
 
 void housekeeper_stop(struct housekeeper *housekeeper)
 {
     atomic_store(&housekeeper->stop, true);
-    if (housekeeper->thread.started)
-        wake_signal(&housekeeper->wake);
-    thread_join(&housekeeper->thread);
-    if (housekeeper->wake.fd > 0)
-        wake_close(&housekeeper->wake);
+    thread_stop(&housekeeper->thread, &housekeeper->wake);
+    thread_stop(&housekeeper->keeper, &housekeeper->keeper_wake);
 }

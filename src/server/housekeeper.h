@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server/housekeeper.h: the thread for what can wait: the next journal segment, snapshots, gauges, and a look
- * at whether the wall clock has left ours. It gives way to all other threads.
+/* server/housekeeper.h: two threads for what can wait. One prepares the next journal segment, sets gauges, and
+ * looks whether the wall clock has left ours. The other makes snapshots and packs segments, which may take
+ * seconds, and a segment must be ready before the present one is full. Both give way to all other threads.
  * Thread: main starts and stops it. */
 #ifndef STAMPEDE_SERVER_HOUSEKEEPER_H
 #define STAMPEDE_SERVER_HOUSEKEEPER_H
@@ -13,8 +14,8 @@ struct link;
 struct housekeeper {
     struct host *host;
     const struct link *link;
-    struct wake wake;
-    struct thread thread;
+    struct wake wake, keeper_wake;
+    struct thread thread, keeper;
     _Atomic bool stop;
 };
 
