@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One batch of queue records, one transaction: what they say, and the position after them. */
+#include "base/thread.h"
 #include "contract/ticket_number.h"
 #include "store/cluster.h"
 #include "store/gather.h"
@@ -397,6 +398,7 @@ static enum status apply_all(struct store_batch *batch, const struct queue_recor
         const struct position *at = &records[i].at;
         enum status status = STATUS_OK;
         batch->index = i;
+        thread_give_way();
         if (at->part != batch->position.part || at->seq > batch->position.seq + 1)
             return missing_refuse(batch, at);
         if (at->seq > batch->position.seq) {

@@ -7,6 +7,7 @@
 #include "funnel/anomaly/watch_rules.h"
 
 #include "base/hash.h"
+#include "base/thread.h"
 
 #include <stdio.h>
 
@@ -212,9 +213,12 @@ static void row_fold(struct watch_book *book, const struct watch_row *row, uint6
 
 void watch_book_fold(struct watch_book *book, const struct watch_table *table, uint64_t now_ms)
 {
-    for (uint32_t i = 0; i < WATCH_ROWS; i++)
-        if (table->rows[i].noted != 0)
-            row_fold(book, &table->rows[i], now_ms);
+    for (uint32_t i = 0; i < WATCH_ROWS; i++) {
+        if (table->rows[i].noted == 0)
+            continue;
+        thread_give_way();
+        row_fold(book, &table->rows[i], now_ms);
+    }
 }
 
 void watch_book_unpaid(struct watch_book *book, user_id user, uint64_t now_ms)
@@ -369,9 +373,11 @@ uint32_t watch_book_judge(struct watch_book *book, const struct watch_settings *
         elapsed_ms = 1000;
     const struct judging judging = { book, settings, now_ms, elapsed_ms };
     uint32_t count = 0;
-    for (uint32_t i = 0; i < book->touched_count; i++)
+    for (uint32_t i = 0; i < book->touched_count; i++) {
+        thread_give_way();
         count +=
             subject_judge(&judging, &book->subjects[book->touched[i]], findings + count, max - count);
+    }
     book->touched_count = 0;
     book->judged_ms = now_ms;
     book->round++;
