@@ -6,7 +6,12 @@
 #include "contract/record.h"
 #include "inventory/embedded_parts.h"
 
-enum { DRAIN_PER_PORT = 256 }; /* requests taken from one port before the next has its turn */
+enum {
+    DRAIN_PER_PORT = 256, /* requests taken from one port before the next has its turn */
+    GATHER_WHEN = 16,     /* records of a batch that make the next one wait */
+    GATHER_RECORDS = 64,  /* … until it has so many */
+    GATHER_TURNS = 4,     /* … or has waited so often */
+};
 
 static void dirty_add(struct embedded *embedded, item_id item)
 {
@@ -226,13 +231,32 @@ void embedded_show_tables(struct embedded *embedded)
     atomic_store_explicit(&embedded->board.buyers_percent, (uint32_t)percent, memory_order_relaxed);
 }
 
-static void batch_seal(struct embedded *embedded)
+/* A sync takes as long for many records as for a few. While many purchases come (the last batch had some of
+ * them), a batch waits for a few turns until it is worth one, or until a turn brings it nothing. */
+static bool batch_waits(struct embedded *embedded, lsn_t appended_before)
+{
+    const lsn_t appended = journal_appended(embedded->journal);
+    const uint64_t records = appended - embedded->durable;
+    if (embedded->sealed_records >= GATHER_WHEN && records < GATHER_RECORDS
+        && appended != appended_before && ++embedded->gather_turns < GATHER_TURNS)
+        return true;
+    embedded->gather_turns = 0;
+    embedded->sealed_records = (uint32_t)records;
+    return false;
+}
+
+/* True: it waits for more. */
+static bool batch_seal(struct embedded *embedded, lsn_t appended_before)
 {
     if (journal_writing(embedded->journal))
-        return;
+        return false;
     batch_became_durable(embedded); /* the sync thread may have finished one since the turn began */
+    if (journal_appended(embedded->journal) == embedded->durable)
+        return false;
+    if (batch_waits(embedded, appended_before))
+        return true;
     if (!journal_seal(embedded->journal, embedded->last_time_ms))
-        return;
+        return false;
     invariant(embedded->sealed_count == 0);
     for (uint32_t i = 0; i < embedded->dirty_count; i++) {
         const item_id item = embedded->dirty[i];
@@ -245,6 +269,7 @@ static void batch_seal(struct embedded *embedded)
     embedded->tickets_sealed = embedded->engine.tickets.last;
     embedded_show_tables(embedded);
     wake_signal(&embedded->sync);
+    return false;
 }
 
 /* Whether a change can be logged now. Without a segment to write to, wins stop but answers go on. A buffer
@@ -347,12 +372,13 @@ bool embedded_turn(struct embedded *embedded, uint64_t now_ms)
     enum logging logging = LOGGING;
     uint32_t room = 0;
     bool more = false;
+    const lsn_t appended = journal_appended(embedded->journal);
     for (uint32_t port = 0; port < embedded->config.ports; port++)
         more |= port_drain(embedded, port, &logging, &room);
     wins_stopped_show(embedded);
-    batch_seal(embedded);
+    const bool waits = batch_seal(embedded, appended);
     ports_show(&embedded->ports);
-    return more && logging != LOGGING_LATER;
+    return waits || (more && logging != LOGGING_LATER);
 }
 
 bool embedded_idle(const struct embedded *embedded)

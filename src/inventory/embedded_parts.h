@@ -48,6 +48,7 @@ struct embedded {
     lsn_t *item_lsn; /* last change of the item */
     lsn_t *sale_lsn;
     lsn_t durable;
+    uint32_t sealed_records, gather_turns; /* of the last batch; that the present one has waited */
     ticket_number tickets_sealed, tickets_durable; /* the last number */
     uint64_t last_time_ms;
     uint64_t time_floor_ms;
