@@ -15,6 +15,10 @@ SECONDS = 20
 CONNECTIONS = 512
 CORES = "0-1"   # the server's; the client has the second one too
 LATENCY_TIMES = 3
+HOT_WINS = 2000000  # in one stretch; their passes are made before it
+HOT_STRETCHES = 16  # at most
+HOT_SECONDS = 60
+LAG_MAX_DEFAULT = 500000  # the bench's own servers have no such limit
 BENCH_ROWS = ("sold_out_vs_bare", "win_64", "win_512", "win_x8", "instructions_sold_out", "instructions_sold_out_funnel",
               "instructions_win")
 BENCH_SECONDS = 1200
@@ -36,6 +40,22 @@ def stalls():
             f"p99 {result['p99_us'] / 1000:.1f}, slowest {result['max_us'] / 1000:.0f} ms", result["gaps_20ms"] == 0)
 
 
+def hot():
+    """All that the server can sell, with default settings: orders fall behind, and wins come as fast as they."""
+    sold, seconds, slowest, answers = 0, 0.0, 0, {}
+    with shop(HOT_STRETCHES * HOT_WINS * 2 + 1000, settings=[f"orders.lag_max={LAG_MAX_DEFAULT}"]) as (lab, server):
+        while seconds < HOT_SECONDS and sold < HOT_STRETCHES * HOT_WINS:
+            source = server.make_requests("win", HOT_WINS)
+            result = lab.load.run(server.port, source, 64, 8, 600, 0, ["--count", str(HOT_WINS)])
+            server.wins_sent(HOT_WINS)
+            sold, seconds = sold + HOT_WINS, seconds + result["seconds"]
+            slowest = max(slowest, result["max_us"] / 1000)
+            for status, count in result["status"].items():
+                answers[status] = answers.get(status, 0) + count
+    return (f"{sold:,} purchases in {seconds:.0f} s, {sold / seconds:,.0f}/s, the slowest {slowest:.0f} ms; answers {answers}",
+            set(answers) == {"202"} and seconds >= HOT_SECONDS)
+
+
 def latency():
     with laboratory() as lab:
         row = rows.latency_win(lab, lambda done, total: None)
@@ -46,6 +66,7 @@ def latency():
 
 
 def stall_parts(bars):
+    bars.part("3 hot", f"{HOT_SECONDS} s of wins as fast as the server sells, x8, without a 503", hot)
     bars.part("3 stalls", f"none above 20 ms at {WINS_PER_S:,} wins/s", stalls, f"{EXPLAINED}#stalls")
     bars.part("3 latency", f"p99 of a win at most {LATENCY_TIMES} × nginx's at the same load", latency, f"{EXPLAINED}#stalls")
 
