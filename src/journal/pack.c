@@ -15,6 +15,7 @@
 #include "journal/pack.h"
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "journal/format.h"
 #include "journal/scan.h"
 
@@ -120,6 +121,7 @@ static enum status batches_walk(struct packing *packing, bool put)
     scan->hash_known = packing->first_lsn == 1;
     for (;;) {
         struct batch batch;
+        thread_give_way();
         const enum scan_found found = scan_next(scan, &batch, &status);
         if (found == SCAN_FAULT)
             return status;
