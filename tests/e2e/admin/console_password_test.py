@@ -88,14 +88,12 @@ def wrong_names_and_passwords_are_refused_alike():
 @rule
 def a_name_that_nobody_has_takes_as_long_as_one_that_somebody_has():
     def took(name, address):
-        times = []
-        for _ in range(3):
-            begun = time.monotonic()
-            equal(ask("POST", "/console/session", Authorization=credentials(name, "wrong horse battery"), **from_(address)).status, 401)
-            times.append(time.monotonic() - begun)
-        return min(times)
-    known, unknown = took("anna", "198.51.100.3"), took("nobody", "198.51.100.4")
-    true(unknown > known / 2 and unknown > 0.02, (known, unknown))  # without hashing it would be a hundred times less
+        begun = time.monotonic()
+        equal(ask("POST", "/console/session", Authorization=credentials(name, "wrong horse battery"), **from_(address)).status, 401)
+        return time.monotonic() - begun
+    pairs = [(took("anna", "198.51.100.3"), took("nobody", "198.51.100.4")) for _ in range(3)]  # in turns: a machine changes its speed
+    known, unknown = (min(times) for times in zip(*pairs))
+    true(unknown > known / 5 and unknown > 0.02, pairs)  # without hashing it would be a hundred times less
 
 
 @rule
