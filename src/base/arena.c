@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
+#include "base/thread.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { ARENA_ALIGN = 64 };
+enum {
+    ARENA_ALIGN = 64,
+    PAGE_BYTES = 4096,
+    TOUCH_BYTES = 256 * 1024, /* at a time: some 50 µs, and more where the machine below must find memory */
+};
 
 static size_t round_up(size_t bytes)
 {
@@ -32,6 +38,21 @@ enum status arena_open(struct arena *arena, size_t bytes)
 void arena_prefer_large_pages(struct arena *arena)
 {
     (void)madvise(arena->base, arena->size, MADV_HUGEPAGE); /* where it is refused, small pages do */
+}
+
+void arena_touch(void *taken, size_t bytes)
+{
+    const uintptr_t from = (uintptr_t)taken, end = from + bytes;
+    uintptr_t at = (from + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
+    (void)madvise((void *)at, end > at ? end - at : 0, MADV_HUGEPAGE); /* a wish */
+    while (at + PAGE_BYTES <= end) {
+        const uintptr_t next = (at + TOUCH_BYTES) & ~(uintptr_t)(TOUCH_BYTES - 1);
+        const uintptr_t to = next < end ? next : end & ~(uintptr_t)(PAGE_BYTES - 1);
+        thread_give_way();
+        if (madvise((void *)at, to - at, MADV_POPULATE_WRITE) != 0)
+            return;
+        at = to;
+    }
 }
 
 void arena_close(struct arena *arena)

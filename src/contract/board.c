@@ -66,6 +66,11 @@ void board_create(struct board *board, struct arena *arena, uint32_t item_count,
     board->holders->max = buyers_max;
 }
 
+void board_touch(const struct board *board)
+{
+    arena_touch(board->filter, (board->filter_mask + 1) / 8);
+}
+
 #define PUT(field, value) atomic_store_explicit(&(field), (value), memory_order_release)
 #define GET(field) atomic_load_explicit(&(field), memory_order_acquire)
 
@@ -207,6 +212,11 @@ static inline __attribute__((always_inline)) bool filter_has(struct filter_place
             return false; /* mostly at the first one */
     }
     return true;
+}
+
+void board_expect_buyer(const struct board *board, item_id item, user_id user)
+{
+    __builtin_prefetch(filter_find(board, board->filter, item, user).words, 1);
 }
 
 void board_add_buyer(struct board *board, item_id item, user_id user)

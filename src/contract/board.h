@@ -83,6 +83,8 @@ struct board {
 };
 
 void board_create(struct board *board, struct arena *arena, uint32_t item_count, uint64_t buyers_max);
+/* Before a crowd comes, any thread: arena_touch of the buyer filter. */
+void board_touch(const struct board *board);
 size_t board_bytes(uint32_t item_count, uint64_t buyers_max); /* arena bytes that board_create takes */
 
 /* After board_create: room for the waiting rooms of sales 1 … sale_count − 1. */
@@ -109,6 +111,7 @@ struct board_room_update {
 };
 void board_publish_room(struct board *board, const struct board_room_update *update);
 void board_decided(struct board *board, item_id item, channel_index channel, uint32_t units);
+void board_expect_buyer(const struct board *board, item_id item, user_id user); /* a prefetch */
 void board_add_buyer(struct board *board, item_id item, user_id user);
 
 /* Any thread. */

@@ -85,6 +85,12 @@ void limits_free(struct limits *limits)
     arena_object_free(limits);
 }
 
+void limits_touch(struct limits *limits)
+{
+    arena_touch(limits->entries, (limits->line_mask + 1) * LINE_ENTRIES * sizeof *limits->entries);
+    arena_touch(limits->rows, (limits->row_mask + 1) * LINE_ROWS * limits->row_bytes);
+}
+
 size_t limits_bytes(const struct limits *limits)
 {
     return limits->bytes;

@@ -31,7 +31,7 @@
  * forgotten, so that nobody waits for the old time to come again.
  *
  * Thread: any; atomics only, no locks, every loop bounded. Memory: all at create, by the
- * configuration; pages that were never used cost nothing. */
+ * configuration; pages that were never used cost nothing, until limits_touch. */
 #ifndef STAMPEDE_FUNNEL_LIMITS_H
 #define STAMPEDE_FUNNEL_LIMITS_H
 
@@ -71,6 +71,8 @@ struct limits;
 MUST_CHECK enum status limits_create(struct limits **limits, const struct limits_config *config);
 void limits_free(struct limits *limits); /* accepts NULL */
 size_t limits_bytes(const struct limits *limits);
+/* Before a crowd comes: arena_touch of what it meets. */
+void limits_touch(struct limits *limits);
 /* How many addresses and users lost their place to a newcomer: the tables are too small for the crowd. */
 uint64_t limits_evicted(const struct limits *limits);
 

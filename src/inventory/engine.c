@@ -32,6 +32,15 @@ void engine_close(struct engine *engine)
     *engine = (struct engine){ 0 };
 }
 
+void engine_touch(const struct engine *engine)
+{
+    const struct slots *keys = &engine->tickets.keys, *buyers = &engine->buyers.slots;
+    const struct places *places = &engine->places;
+    arena_touch(keys->at, keys->count * sizeof *keys->at);
+    arena_touch(buyers->at, buyers->count * sizeof *buyers->at);
+    arena_touch(places->slots, places->slot_count * sizeof *places->slots);
+}
+
 typedef void (*apply_function)(
     struct engine *, const struct command *, bool may_change, struct outcome *);
 

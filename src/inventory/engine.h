@@ -96,6 +96,8 @@ struct engine {
 
 MUST_CHECK enum status engine_open(struct engine *engine, const struct engine_config *config);
 void engine_close(struct engine *engine);
+/* Before a crowd comes, any thread: arena_touch of the tables that purchases and arrivals look up. */
+void engine_touch(const struct engine *engine);
 
 /* may_change false: a command that would change state is answered ANSWER_UNAVAILABLE and changes
  * nothing. */

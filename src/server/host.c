@@ -214,6 +214,13 @@ enum status host_keep(struct host *host)
     return host->cluster != NULL ? STATUS_OK : embedded_keep(host->embedded);
 }
 
+void host_touch(const struct host *host)
+{
+    board_touch(host->inventory->board);
+    if (host->embedded != NULL)
+        engine_touch(embedded_engine(host->embedded));
+}
+
 void host_finish(
     struct host *host, uint64_t give_up_ms, bool (*ended)(const void *context), const void *context)
 {

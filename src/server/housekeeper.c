@@ -6,6 +6,7 @@
 #include "base/metrics.h"
 #include "base/thread.h"
 #include "contract/inventory.h"
+#include "funnel/limits.h"
 #include "server/host.h"
 #include "server/server_metrics.h"
 
@@ -23,7 +24,7 @@ static void clock_watch(bool *warned)
     *warned = apart > WALL_DRIFT_MS;
 }
 
-static void housekeeper_run(void *context)
+static void houseupkeep_run(void *context)
 {
     struct housekeeper *housekeeper = context;
     bool warned = false;
@@ -37,28 +38,59 @@ static void housekeeper_run(void *context)
     }
 }
 
-static void keeper_run(void *context)
+/* Something is on sale, or will be: prepared, and not over. */
+static bool will_sell(const struct board *board, uint64_t now_ms)
+{
+    struct board_update item;
+    for (item_id id = 1; id < board->item_count; id++)
+        if (board_read(board, id, &item) && item.end_ms > now_ms)
+            return true;
+    return false;
+}
+
+/* A page that is touched for the first time costs its purchase as much as all the rest. So tables that are
+ * looked up here and there have all their pages before the crowd comes; a server that sells nothing takes
+ * none. */
+static void tables_touch(struct housekeeper *housekeeper)
+{
+    const struct board *board = housekeeper->host->inventory->board;
+    const lsn_t durable = atomic_load_explicit(&board->durable_lsn, memory_order_relaxed);
+    if (housekeeper->touched || (housekeeper->looked && durable == housekeeper->seen))
+        return;
+    housekeeper->looked = true;
+    housekeeper->seen = durable;
+    if (!will_sell(board, clock_now_ms()))
+        return;
+    limits_touch(housekeeper->limits);
+    host_touch(housekeeper->host);
+    housekeeper->touched = true;
+}
+
+static void upkeep_run(void *context)
 {
     struct housekeeper *housekeeper = context;
     metrics_thread_enter();
     thread_rank_set(THREAD_BACKGROUND);
     while (!atomic_load(&housekeeper->stop)) {
+        tables_touch(housekeeper);
         (void)!host_keep(housekeeper->host); /* it is logged, and tried again */
-        wake_wait(&housekeeper->keeper_wake, ROUND_MS);
+        wake_wait(&housekeeper->upkeep_wake, ROUND_MS);
     }
 }
 
-enum status housekeeper_start(struct housekeeper *housekeeper, struct host *host, const struct link *link)
+enum status housekeeper_start(struct housekeeper *housekeeper, struct host *host, const struct link *link,
+    struct limits *limits)
 {
     housekeeper->host = host;
     housekeeper->link = link;
+    housekeeper->limits = limits;
     enum status status = wake_open(&housekeeper->wake);
     if (status == STATUS_OK)
-        status = wake_open(&housekeeper->keeper_wake);
+        status = wake_open(&housekeeper->upkeep_wake);
     if (status == STATUS_OK)
-        status = thread_start(&housekeeper->thread, "housekeeper", housekeeper_run, housekeeper);
+        status = thread_start(&housekeeper->thread, "housekeeper", houseupkeep_run, housekeeper);
     if (status == STATUS_OK)
-        status = thread_start(&housekeeper->keeper, "keeper", keeper_run, housekeeper);
+        status = thread_start(&housekeeper->upkeep, "upkeep", upkeep_run, housekeeper);
     return status;
 }
 
@@ -75,5 +107,5 @@ void housekeeper_stop(struct housekeeper *housekeeper)
 {
     atomic_store(&housekeeper->stop, true);
     thread_stop(&housekeeper->thread, &housekeeper->wake);
-    thread_stop(&housekeeper->keeper, &housekeeper->keeper_wake);
+    thread_stop(&housekeeper->upkeep, &housekeeper->upkeep_wake);
 }

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server/housekeeper.h: two threads for what can wait. One prepares the next journal segment, sets gauges,
- * and looks whether the wall clock has left ours. The other makes snapshots and packs segments, which may
- * take seconds, and a segment must be ready before the present one is full. Both give way to all other
- * threads.
+ * and looks whether the wall clock has left ours. The other, `upkeep`, makes snapshots and packs segments, which
+ * may take seconds, and a segment must be ready before the present one is full; and once something is to be
+ * sold, it gives the tables that a crowd will look up their memory. Both give way to all other threads.
  * Thread: main starts and stops it. */
 #ifndef STAMPEDE_SERVER_HOUSEKEEPER_H
 #define STAMPEDE_SERVER_HOUSEKEEPER_H
 
 #include "base/thread.h"
+#include "contract/types.h"
 
 struct host;
+struct limits;
 struct link;
 
 struct housekeeper {
     struct host *host;
     const struct link *link;
-    struct wake wake, keeper_wake;
-    struct thread thread, keeper;
+    struct limits *limits;
+    struct wake wake, upkeep_wake;
+    struct thread thread, upkeep;
     _Atomic bool stop;
+    /* The upkeep thread. */
+    lsn_t seen; /* the log's end when it looked for sales */
+    bool looked, touched;
 };
 
-MUST_CHECK enum status housekeeper_start(
-    struct housekeeper *housekeeper, struct host *host, const struct link *link);
+MUST_CHECK enum status housekeeper_start(struct housekeeper *housekeeper, struct host *host,
+    const struct link *link, struct limits *limits);
 void housekeeper_stop(struct housekeeper *housekeeper); /* accepts one that was never started */
 
 #endif

@@ -287,7 +287,9 @@ static bool threads_start(struct server *server)
         && thread_start(&server->courier_thread, "courier", courier_run, worker_courier(server->worker))
             == STATUS_OK
         && thread_start(&server->worker_thread, "worker", worker_run, server->worker) == STATUS_OK
-        && housekeeper_start(&server->housekeeper, &server->storage.host, server->link) == STATUS_OK
+        && housekeeper_start(&server->housekeeper, &server->storage.host, server->link,
+            server->limits.limits)
+            == STATUS_OK
         && human_shared_start(&server->human) == STATUS_OK
         && gate_limits_start(&server->limits) == STATUS_OK;
     for (uint32_t i = 0; good && i < server->edge_count; i++) {

@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 static void taken_memory_is_zeroed_aligned_and_apart(void **state)
 {
@@ -89,6 +90,28 @@ static void generous_bounds_cost_nothing_until_touched(void **state)
     arena_close(&arena);
 }
 
+enum { PAGE = 4096, PAGES = 2000, FIRST = 3, LAST = 1501 };
+
+static void touched_memory_has_its_pages_and_nothing_beside_it_has(void **state)
+{
+    (void)state;
+    struct arena arena;
+    unsigned char in_memory[PAGES + 1];
+    assert_int_equal(arena_open(&arena, (size_t)PAGES * PAGE), STATUS_OK);
+    char *at = arena_take(&arena, PAGES, PAGE);
+    at[FIRST * PAGE] = 'x';
+    arena_touch(at + FIRST * PAGE - 1, (size_t)(LAST - FIRST) * PAGE + 2);
+    assert_int_equal(mincore(at, (size_t)PAGES * PAGE, in_memory), 0);
+    for (int page = 0; page < PAGES; page++)
+        assert_int_equal(in_memory[page] & 1, page >= FIRST && page < LAST);
+    assert_int_equal(at[FIRST * PAGE], 'x');
+    arena_touch(at, 0);
+    arena_touch(at + 1, PAGE);
+    assert_int_equal(mincore(at, PAGE, in_memory), 0);
+    assert_int_equal(in_memory[0] & 1, 0);
+    arena_close(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +120,7 @@ int main(void)
         cmocka_unit_test(taking_more_than_there_is_stops_the_program),
         cmocka_unit_test(what_the_system_cant_give_is_a_fault_and_closing_it_is_harmless),
         cmocka_unit_test(generous_bounds_cost_nothing_until_touched),
+        cmocka_unit_test(touched_memory_has_its_pages_and_nothing_beside_it_has),
     };
     return cmocka_run_group_tests_name("base/arena", tests, NULL, NULL);
 }
