@@ -71,6 +71,13 @@ static inline void *ring_peek(struct ring *ring)
     }
     return ring->slots + (ring->head_local & (ring->slot_count - 1)) * ring->slot_bytes;
 }
+/* The slot that comes so many after it; NULL: none that ring_peek has seen. */
+static inline void *ring_peek_ahead(const struct ring *ring, uint32_t ahead)
+{
+    if (ring->tail_seen - ring->head_local <= ahead)
+        return NULL;
+    return ring->slots + ((ring->head_local + ahead) & (ring->slot_count - 1)) * ring->slot_bytes;
+}
 /* Done with the peeked slot; the producer sees it after ring_release. */
 static inline void ring_pop(struct ring *ring)
 {

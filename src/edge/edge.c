@@ -352,19 +352,20 @@ static void pin(int cpu)
 void edge_run(struct edge *edge)
 {
     struct epoll_event events[EVENTS_MAX];
+    bool again = false; /* the handler has more to do */
     thread_owner_take(&edge->owner);
     if (edge->config.cpu >= 0)
         pin(edge->config.cpu);
     time_read(edge);
     while (wish_obey(edge)) {
         /* A request that was started after the handler's turn waits for the next one: at once. */
-        int timeout_ms = edge->dirty_count > 0 || edge->started_late ? 0 : EDGE_TICK_MS;
+        int timeout_ms = again || edge->dirty_count > 0 || edge->started_late ? 0 : EDGE_TICK_MS;
         int count = epoll_wait(edge->epoll_fd, events, EVENTS_MAX, timeout_ms);
         invariant(count >= 0 || errno == EINTR);
         time_read(edge);
         for (int i = 0; i < count; i++)
             event_handle(edge, &events[i]);
-        edge->handler.turn(edge->handler.turn_self, edge->now_ms);
+        again = edge->handler.turn(edge->handler.turn_self, edge->now_ms);
         uint64_t requests = edge->counts.requests;
         serve_dirty(edge);
         edge->started_late = edge->counts.requests != requests;

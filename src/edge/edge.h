@@ -91,8 +91,8 @@ struct edge_handler {
     /* Malformed HTTP or a limit: writes the problem document; the connection is closed after it. */
     void (*refuse)(void *self, int status, const char *why, struct text *out);
     /* Once per loop turn after all ready sockets were read, and at least every EDGE_TICK_MS. May
-     * call edge_complete. */
-    void (*turn)(void *turn_self, uint64_t now_ms);
+     * call edge_complete. True: it wants the next turn at once, whether or not a socket is ready. */
+    bool (*turn)(void *turn_self, uint64_t now_ms);
     void *turn_self; /* NULL: self */
     /* A deferred request with a mark is being completed: so long after the turn that read it. NULL: none has
      * a mark. */

@@ -73,6 +73,11 @@ static inline uint32_t buyers_scope_eligible(sale_id sale)
     return 1u << 17 | sale;
 }
 
+/* A prefetch for buyers_slot. */
+static inline void buyers_expect(const struct buyers *buyers, uint32_t scope, user_id user)
+{
+    slots_expect(&buyers->slots, slots_home(&buyers->slots, hash_place(buyers->key, user, scope)));
+}
 size_t buyers_bytes(uint64_t capacity);
 void buyers_create(struct buyers *buyers, struct arena *arena, uint64_t capacity);
 static inline uint64_t buyers_room(const struct buyers *buyers)

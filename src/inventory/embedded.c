@@ -8,9 +8,10 @@
 
 enum {
     DRAIN_PER_PORT = 256, /* requests taken from one port before the next has its turn */
-    GATHER_WHEN = 16,     /* records of a batch that make the next one wait */
+    LOOK_AHEAD = 4,       /* requests whose rows are on their way from memory */
+    GATHER_WHEN = 8,      /* records of a batch that make the next one wait */
     GATHER_RECORDS = 64,  /* … until it has so many */
-    GATHER_TURNS = 4,     /* … or has waited so often */
+    GATHER_TURNS = 8,     /* … or has waited so often */
 };
 
 static void dirty_add(struct embedded *embedded, item_id item)
@@ -232,13 +233,12 @@ void embedded_show_tables(struct embedded *embedded)
 }
 
 /* A sync takes as long for many records as for a few. While many purchases come (the last batch had some of
- * them), a batch waits for a few turns until it is worth one, or until a turn brings it nothing. */
-static bool batch_waits(struct embedded *embedded, lsn_t appended_before)
+ * them), a batch waits for a few turns until it is worth one; turns that bring nothing are over in a moment. */
+static bool batch_waits(struct embedded *embedded)
 {
-    const lsn_t appended = journal_appended(embedded->journal);
-    const uint64_t records = appended - embedded->durable;
+    const uint64_t records = journal_appended(embedded->journal) - embedded->durable;
     if (embedded->sealed_records >= GATHER_WHEN && records < GATHER_RECORDS
-        && appended != appended_before && ++embedded->gather_turns < GATHER_TURNS)
+        && ++embedded->gather_turns < GATHER_TURNS)
         return true;
     embedded->gather_turns = 0;
     embedded->sealed_records = (uint32_t)records;
@@ -246,14 +246,14 @@ static bool batch_waits(struct embedded *embedded, lsn_t appended_before)
 }
 
 /* True: it waits for more. */
-static bool batch_seal(struct embedded *embedded, lsn_t appended_before)
+static bool batch_seal(struct embedded *embedded)
 {
     if (journal_writing(embedded->journal))
         return false;
     batch_became_durable(embedded); /* the sync thread may have finished one since the turn began */
     if (journal_appended(embedded->journal) == embedded->durable)
         return false;
-    if (batch_waits(embedded, appended_before))
+    if (batch_waits(embedded))
         return true;
     if (!journal_seal(embedded->journal, embedded->last_time_ms))
         return false;
@@ -329,6 +329,18 @@ static bool purchase_waits(struct embedded *embedded)
     return journal_appended(embedded->journal) < atomic_load(&embedded->wins_until);
 }
 
+/* The rows that a purchase will need, some requests before its turn: no cache holds them. */
+static void purchase_expect(const struct embedded *embedded, const struct inventory_request *request)
+{
+    if (request == NULL || request->command.type != COMMAND_RESERVE)
+        return;
+    const struct command_reserve *asked = &request->command.reserve;
+    buyers_expect(&embedded->engine.buyers, buyers_scope_item(asked->item), asked->user);
+    if (asked->key != 0)
+        tickets_expect_key(&embedded->engine.tickets, asked->key);
+    board_expect_buyer(&embedded->board, asked->item, asked->user);
+}
+
 /* Takes up to DRAIN_PER_PORT requests of one port. True: there may be more. `room`: records of this turn that
  * fit for certain; 0: ask. */
 static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *logging, uint32_t *room)
@@ -340,6 +352,7 @@ static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *l
         struct inventory_request *request = ring_peek(requests);
         if (request == NULL)
             break;
+        purchase_expect(embedded, ring_peek_ahead(requests, LOOK_AHEAD));
         if (*room == 0) {
             *room = journal_room(embedded->journal);
             *logging = logging_now(embedded, *room);
@@ -372,11 +385,10 @@ bool embedded_turn(struct embedded *embedded, uint64_t now_ms)
     enum logging logging = LOGGING;
     uint32_t room = 0;
     bool more = false;
-    const lsn_t appended = journal_appended(embedded->journal);
     for (uint32_t port = 0; port < embedded->config.ports; port++)
         more |= port_drain(embedded, port, &logging, &room);
     wins_stopped_show(embedded);
-    const bool waits = batch_seal(embedded, appended);
+    const bool waits = batch_seal(embedded);
     ports_show(&embedded->ports);
     return waits || (more && logging != LOGGING_LATER);
 }

@@ -31,6 +31,10 @@ static inline void slots_put(struct slots *slots, uint64_t home, uint64_t row)
         home = slots_next(slots, home);
     slots->at[home] = (uint32_t)(row + 1);
 }
+static inline void slots_expect(const struct slots *slots, uint64_t home) /* a prefetch */
+{
+    __builtin_prefetch(&slots->at[home], 1);
+}
 /* Empties a slot, and moves those after it up so that each is still found from its home. `home_of`
  * answers where the row in a slot belongs. */
 void slots_remove(struct slots *slots, uint64_t slot,

@@ -69,6 +69,10 @@ static inline ticket_number tickets_number(const struct tickets *tickets, const 
 ticket_number tickets_add(struct tickets *tickets, const struct ticket_row *row);
 /* NULL: no such ticket, or it is forgotten. */
 struct ticket_row *tickets_get(const struct tickets *tickets, ticket_number number);
+static inline void tickets_expect_key(const struct tickets *tickets, uint64_t key) /* a prefetch for: */
+{
+    slots_expect(&tickets->keys, slots_home(&tickets->keys, key));
+}
 ticket_number tickets_find_key(const struct tickets *tickets, uint64_t key); /* 0: none */
 
 /* The ticket, its key and its row go; only its number stays used. */

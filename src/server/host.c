@@ -24,14 +24,14 @@ enum {
     TURN_WAIT_MS = 50,
 };
 
-void loop_turn(void *self, uint64_t now_ms)
+bool loop_turn(void *self, uint64_t now_ms)
 {
     const struct loop *loop = self;
     struct inventory *hosted = loop->hosted;
     routes_turn(loop->routes, now_ms);
-    if (hosted != NULL && hosted->ops->turn(hosted, clock_now_ms()))
-        wake_signal(loop->wake);
+    const bool again = hosted != NULL && hosted->ops->turn(hosted, clock_now_ms());
     routes_collect(loop->routes);
+    return again;
 }
 
 static void sync_run(void *context)

@@ -38,9 +38,8 @@ struct host {
 struct loop {
     struct routes *routes;
     struct inventory *hosted; /* NULL: has a thread of its own, or another loop */
-    struct wake *wake;        /* the loop's */
 };
-void loop_turn(void *self, uint64_t now_ms); /* edge_handler.turn; self: struct loop */
+bool loop_turn(void *self, uint64_t now_ms); /* edge_handler.turn; self: struct loop */
 
 MUST_CHECK enum status host_open(struct host *host, const struct config *config,
     const struct data_folder *folder, const struct funnel_keys *keys, uint32_t ports,

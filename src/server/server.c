@@ -261,8 +261,7 @@ static bool edge_start(struct server *server, uint32_t index)
     routes_edge(server->routes[index], server->edges[index]);
     inventory->ops->port(inventory, index, edge_wake(server->edges[index]));
     server->loops[index] = (struct loop){ .routes = server->routes[index],
-        .hosted = server->host_on_edge && index == 0 ? inventory : NULL,
-        .wake = edge_wake(server->edges[index]) };
+        .hosted = server->host_on_edge && index == 0 ? inventory : NULL };
     link_edge_wake(server->link, index, edge_wake(server->edges[index]));
     return true;
 }

@@ -275,7 +275,7 @@ static void looped_answered(
         edge_stop(looped->edge);
 }
 
-static void looped_turn(void *self, uint64_t now_ms)
+static bool looped_turn(void *self, uint64_t now_ms)
 {
     struct looped *looped = self;
     if (!looped->begun && redis_client_is_whole(looped->client)) {
@@ -283,6 +283,7 @@ static void looped_turn(void *self, uint64_t now_ms)
         trip_begin(looped);
     }
     redis_client_turn(looped->client, now_ms);
+    return false;
 }
 
 static void a_client_lives_in_the_loop_of_an_edge(void **state)

@@ -200,11 +200,32 @@ static void two_threads_lose_double_and_tear_nothing(void **state)
     assert_null(ring_peek(&ring));
 }
 
+static void a_slot_ahead_is_seen_once_it_was_published_and_looked_at(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < SLOTS - 2; i++) { /* the next ones go round the end */
+        assert_true(push(i));
+        pop(i);
+    }
+    ring_release(&ring);
+    for (uint64_t i = 0; i < 4; i++)
+        assert_true(push(i));
+    assert_null(ring_peek_ahead(&ring, 0)); /* nobody has looked yet */
+    assert_non_null(ring_peek(&ring));
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(((struct slot *)ring_peek_ahead(&ring, i))->number, i);
+    assert_null(ring_peek_ahead(&ring, 4));
+    pop(0);
+    assert_int_equal(((struct slot *)ring_peek_ahead(&ring, 2))->number, 3);
+    assert_null(ring_peek_ahead(&ring, 3));
+}
+
 #define RING_TEST(test) cmocka_unit_test_setup_teardown(test, ring_setup, ring_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        RING_TEST(a_slot_ahead_is_seen_once_it_was_published_and_looked_at),
         RING_TEST(slots_come_out_in_order_round_after_round),
         RING_TEST(a_full_ring_refuses_and_changes_nothing),
         RING_TEST(a_popped_slot_is_not_reused_before_release),

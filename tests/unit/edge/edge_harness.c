@@ -113,7 +113,7 @@ static void waiter_complete(struct harness *harness, const struct harness_waiter
     edge_complete_bytes(harness->edge, waiter->token, text_span(&text));
 }
 
-static void turn(void *self, uint64_t now_ms)
+static bool turn(void *self, uint64_t now_ms)
 {
     (void)now_ms;
     struct harness *harness = self;
@@ -127,6 +127,7 @@ static void turn(void *self, uint64_t now_ms)
         atomic_fetch_sub(&harness->waiting, 1);
         waiter_complete(harness, &waiter);
     }
+    return false;
 }
 
 static void socket_message(void *self, uint64_t socket, struct span text)

@@ -301,14 +301,16 @@ enum { ATTENDED_TURNS = 1000 };
 struct attended {
     struct edge *edge;
     uint32_t turns;
+    bool again;
 };
 
-static void attended_turn(void *self, uint64_t now_ms)
+static bool attended_turn(void *self, uint64_t now_ms)
 {
     struct attended *attended = self;
     (void)now_ms;
     if (++attended->turns == ATTENDED_TURNS)
         edge_stop(attended->edge);
+    return attended->again;
 }
 
 static void a_descriptor_that_can_be_read_gives_turns_without_a_pause(void **state)
@@ -332,6 +334,21 @@ static void a_descriptor_that_can_be_read_gives_turns_without_a_pause(void **sta
     close(fd);
 }
 
+static void a_handler_that_has_more_to_do_gets_turns_without_a_pause(void **state)
+{
+    (void)state;
+    struct attended busy = { .again = true };
+    const struct edge_handler handler = { .self = &busy, .turn = attended_turn };
+    const struct edge_config config = {
+        .address = "127.0.0.1", .listen_fd = -1, .connections_max = 4, .cpu = -1
+    };
+    assert_int_equal(edge_open(&busy.edge, &config, &handler), STATUS_OK);
+    const uint64_t start_ns = clock_monotonic_ns();
+    edge_run(busy.edge);
+    assert_true(clock_monotonic_ns() - start_ns < (uint64_t)ATTENDED_TURNS * EDGE_TICK_MS * 1000000 / 2);
+    edge_close(busy.edge);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +366,7 @@ int main(void)
         cmocka_unit_test_teardown(two_edges_share_one_port, end),
         cmocka_unit_test(bad_configurations_are_named),
         cmocka_unit_test(a_descriptor_that_can_be_read_gives_turns_without_a_pause),
+        cmocka_unit_test(a_handler_that_has_more_to_do_gets_turns_without_a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,44 @@ static void a_win_is_told_when_it_is_durable_and_not_before(void **state)
     assert_false(embedded_write(embedded));
 }
 
+enum { CROWD = 8, WAITS_MAX = 20 };
+
+/* How many turns a purchase waits before its batch is written. */
+static uint32_t turns_waited(user_id user)
+{
+    uint32_t turns = 0;
+    assert_int_equal(embedded_prepare(embedded), STATUS_OK);
+    ask(9, buy(user, 1));
+    while (turns++ < WAITS_MAX) {
+        const bool again = embedded_turn(embedded, SALE_NOW);
+        if (embedded_write(embedded)) {
+            assert_false(again);
+            embedded_turn(embedded, SALE_NOW);
+            expect(9, ANSWER_WON);
+            return turns - 1;
+        }
+        assert_true(again); /* nobody wakes it up */
+    }
+    return turns;
+}
+
+static void a_purchase_waits_for_others_only_while_many_come(void **state)
+{
+    (void)state;
+    assert_int_equal(turns_waited(1), 0);
+    for (uint64_t i = 0; i < CROWD; i++)
+        ask(10 + i, buy(2 + i, 1));
+    cycle(SALE_NOW);
+    for (uint64_t i = 0; i < CROWD; i++)
+        expect(10 + i, ANSWER_WON);
+    const uint32_t turns = turns_waited(100);
+    assert_true(turns > 0 && turns < WAITS_MAX);
+    ask(3, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = 2 } });
+    cycle(SALE_NOW);
+    expect(3, ANSWER_DONE);
+    assert_int_equal(turns_waited(101), 0);
+}
+
 static void an_answer_carries_the_log_position_that_it_saw(void **state)
 {
     (void)state;
@@ -449,6 +487,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RULE(a_win_is_told_when_it_is_durable_and_not_before),
+        RULE(a_purchase_waits_for_others_only_while_many_come),
         RULE(an_answer_carries_the_log_position_that_it_saw),
         RULE(what_saw_a_win_in_flight_waits_with_it_and_the_rest_does_not),
         RULE(the_board_shows_what_is_durable_and_knows_the_buyers),
