@@ -19,6 +19,7 @@ PASS_CHARACTERS = 48
 REPEATED_USERS = 1024   # sold-out and duplicate slices cycle through that many passes
 FIRST_WINNER = 1 << 20  # users of winning slices start here, far from those
 DRAIN_SECONDS_MAX = 300
+TABLES_SECONDS_MAX = 60
 # Every layer of the funnel is asked and says yes: limits are in config_text, these come on top.
 FUNNEL_SETTINGS = ["limits.admission_per_s=1000000"] + [f"watch.{name}=report" for name in
                                                         ("rate", "failures", "crowd", "roaming", "timing")]
@@ -127,7 +128,16 @@ class Stampede(Server):
                                      "pay_window_ms": pay_window_ms, "total": total})["id"]
         self.admin(f"/sales/{sale}/publish")
         self.admin(f"/sales/{sale}/open")
+        self.await_tables()
         return item
+
+    def await_tables(self):
+        """A shop prepares its sale before the crowd comes."""
+        deadline = time.monotonic() + TABLES_SECONDS_MAX
+        while self.metric_or("stampede_tables_ready", 1) != 1:  # an older server has no such metric
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the tables were not in memory within {TABLES_SECONDS_MAX} s")
+            time.sleep(0.01)
 
     def item_for(self, kind):
         """sold_out: its only unit is gone. duplicate: every repeated user has bought. win: units for everybody.
@@ -212,12 +222,16 @@ class Stampede(Server):
 
     # -- orders --------------------------------------------------------------------------------------------------
 
-    def metric(self, name):
+    def metric_or(self, name, otherwise):
         text = self.get("/metrics")[1].decode()
         found = re.findall(rf"^{re.escape(name)}(?:\{{[^}}]*\}})? ([0-9.eE+]+)$", text, re.M)
-        if not found:
+        return sum(float(value) for value in found) if found else otherwise
+
+    def metric(self, name):
+        value = self.metric_or(name, None)
+        if value is None:
             raise RuntimeError(f"/metrics has no {name}")
-        return sum(float(value) for value in found)
+        return value
 
     def orders_written(self):
         return int(self.metric("stampede_orders_written_total"))

@@ -12,6 +12,9 @@
 
 #include <inttypes.h>
 
+GAUGE(tables_ready, "stampede_tables_ready",
+    "1 once the tables that a crowd looks up have their memory; 0 while nothing is to be sold.");
+
 enum { ROUND_MS = 100, WALL_DRIFT_MS = 1000 };
 
 static void clock_watch(bool *warned)
@@ -64,6 +67,7 @@ static void tables_touch(struct housekeeper *housekeeper)
     limits_touch(housekeeper->limits);
     host_touch(housekeeper->host);
     housekeeper->touched = true;
+    metric_set(&tables_ready, 1);
 }
 
 static void upkeep_run(void *context)

@@ -2,7 +2,7 @@
 """The tables that a crowd meets have their memory before it comes, and only where something will be sold."""
 import time
 
-from kit.harness import Server, eventually, rule, run, true
+from kit.harness import Server, equal, eventually, rule, run, true
 
 TABLES = 32 << 20    # bytes, at least: those of the limit by user alone
 SOME_ROUNDS_S = 0.5  # of 100 ms
@@ -22,19 +22,25 @@ def grown(server):
     return own_memory(server) - fresh[server]
 
 
+def tables_are_there():
+    eventually(lambda: selling.metrics()["stampede_tables_ready"] == 1, "the tables are not in memory")
+    true(grown(selling) >= TABLES, f"{grown(selling)} bytes")
+
+
 @rule
 def a_sale_that_is_prepared_brings_the_tables_into_memory():
     selling.sale()
     time.sleep(SOME_ROUNDS_S)
     true(grown(selling) < TABLES / 2, f"{grown(selling)} bytes with a draft, which sells nothing")
+    equal(selling.metrics()["stampede_tables_ready"], 0)
     selling.open_item(total=10)
-    eventually(lambda: grown(selling) >= TABLES, "the tables are not in memory")
+    tables_are_there()
 
 
 @rule
 def after_a_restart_beside_a_sale_they_are_there_again():
     selling.restart(kill=True)
-    eventually(lambda: grown(selling) >= TABLES, "the tables are not in memory")
+    tables_are_there()
 
 
 @rule
@@ -47,6 +53,7 @@ def a_server_whose_sales_are_over_takes_none():
     idle.restart()
     time.sleep(SOME_ROUNDS_S)
     true(grown(idle) < TABLES / 2, f"{grown(idle)} bytes after the sale")
+    equal(idle.metrics()["stampede_tables_ready"], 0)
 
 
 run()
