@@ -132,7 +132,9 @@ class Stampede(Server):
         return item
 
     def await_tables(self):
-        """A shop prepares its sale before the crowd comes."""
+        """A shop prepares its sale before the crowd comes. Where instructions are counted, asking would count."""
+        if self.wrapper:
+            return
         deadline = time.monotonic() + TABLES_SECONDS_MAX
         while self.metric_or("stampede_tables_ready", 1) != 1:  # an older server has no such metric
             if time.monotonic() > deadline:

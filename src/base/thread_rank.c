@@ -21,10 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BURST_NS = 200 * 1000 };
-
 static _Thread_local struct {
-    bool gives_way, hurries;
+    bool hurries;
+    uint64_t burst_ns; /* it computes so long without a pause; 0: as long as it likes */
     uint64_t since_ns; /* its last pause */
 } pace;
 
@@ -43,10 +42,11 @@ void thread_rank_set(enum thread_rank rank)
     static const struct {
         int nice;         /* at least */
         uint64_t turn_ns; /* 0: the kernel's own */
+        uint64_t burst_ns;
     } ranks[] = {
-        [THREAD_SHOWS] = { 10, 0 },
-        [THREAD_BACKGROUND] = { 10, 10 * 1000 * 1000 },
-        [THREAD_LAST] = { 19, 20 * 1000 * 1000 },
+        [THREAD_SHOWS] = { 10, 0, 0 },
+        [THREAD_BACKGROUND] = { 10, 10 * 1000 * 1000, 200 * 1000 },
+        [THREAD_LAST] = { 19, 20 * 1000 * 1000, 100 * 1000 },
     };
     const int given = getpriority(PRIO_PROCESS, (id_t)gettid()); /* whoever starts the program may set it */
     const struct kernel_attributes attributes = {
@@ -58,13 +58,13 @@ void thread_rank_set(enum thread_rank rank)
     if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0
         && setpriority(PRIO_PROCESS, (id_t)gettid(), attributes.nice) != 0)
         log_warn("thread", "the priority can't be set: %m");
-    pace.gives_way = rank != THREAD_SHOWS;
+    pace.burst_ns = ranks[rank].burst_ns;
     pace.since_ns = clock_monotonic_ns();
 }
 
 void thread_give_way(void)
 {
-    if (!pace.gives_way || pace.hurries || clock_monotonic_ns() - pace.since_ns < BURST_NS)
+    if (pace.burst_ns == 0 || pace.hurries || clock_monotonic_ns() - pace.since_ns < pace.burst_ns)
         return;
     nanosleep(&(struct timespec){ .tv_nsec = 1 }, NULL); /* the kernel makes some 50 µs of it */
     pace.since_ns = clock_monotonic_ns();
