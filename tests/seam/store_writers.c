@@ -288,6 +288,7 @@ static void payment_turn(struct writer *writer, struct tally *tally)
     if (was_done(writer, money->learn(writer->store, &news, &payment, &after, &answer), "learn")) {
         tally->paid += answer == LEARN_PAID;
         tally->closed += answer == LEARN_CLOSED && after.state == ORDER_CLOSED
+            && after.limited == LIMIT_NONE /* not rejected for its payer before */
             && after.ticket == start.ticket && after.version > 0 && payment.state == PAYMENT_CLOSED;
         tally->captured += answer == LEARN_PAID || answer == LEARN_LATE || answer == LEARN_REFUND;
     }
