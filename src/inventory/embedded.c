@@ -9,7 +9,7 @@
 enum {
     DRAIN_PER_PORT = 256, /* requests taken from one port before the next has its turn */
     LOOK_AHEAD = 4,       /* requests whose rows are on their way from memory */
-    GATHER_WHEN = 8,      /* records of a batch that make the next one wait */
+    GATHER_WHEN = 2,      /* records of a batch that make the next one wait */
     GATHER_RECORDS = 64,  /* … until it has so many */
     GATHER_TURNS = 8,     /* … or has waited so often */
 };

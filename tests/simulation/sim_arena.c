@@ -94,6 +94,12 @@ void arena_prefer_large_pages(struct arena *arena)
     (void)arena;
 }
 
+void arena_touch(void *taken, size_t bytes)
+{
+    (void)taken;
+    (void)bytes;
+}
+
 bool sim_arena_fronts_only;
 
 static size_t touched(size_t bytes)

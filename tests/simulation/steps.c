@@ -41,7 +41,8 @@ void world_turn(struct world *world)
 {
     if (world->now_ms > world->engine_ms)
         world->engine_ms = world->now_ms;
-    (void)embedded_turn(world->embedded, world->now_ms);
+    while (embedded_turn(world->embedded, world->now_ms)) {
+    }
     if (!embedded_failed(world->embedded))
         check_board(world);
 }

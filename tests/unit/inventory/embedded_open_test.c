@@ -40,7 +40,8 @@ static enum answer ask(struct command command, uint64_t now_ms)
     request->command = command;
     port->ops->commit(port);
     port->ops->flush(port);
-    embedded_turn(embedded, now_ms);
+    while (embedded_turn(embedded, now_ms)) {
+    }
     (void)embedded_write(embedded);
     embedded_turn(embedded, now_ms);
     const struct inventory_answer *told = port->ops->collect(port);
