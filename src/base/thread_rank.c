@@ -46,7 +46,7 @@ void thread_rank_set(enum thread_rank rank)
     } ranks[] = {
         [THREAD_SHOWS] = { 10, 0, 0 },
         [THREAD_BACKGROUND] = { 10, 10 * 1000 * 1000, 200 * 1000 },
-        [THREAD_LAST] = { 19, 20 * 1000 * 1000, 100 * 1000 },
+        [THREAD_LAST] = { 19, 20 * 1000 * 1000, 50 * 1000 },
     };
     const int given = getpriority(PRIO_PROCESS, (id_t)gettid()); /* whoever starts the program may set it */
     const struct kernel_attributes attributes = {

@@ -232,8 +232,8 @@ void embedded_show_tables(struct embedded *embedded)
     atomic_store_explicit(&embedded->board.buyers_percent, (uint32_t)percent, memory_order_relaxed);
 }
 
-/* A sync takes as long for many records as for a few. While many purchases come (the last batch had some of
- * them), a batch waits for a few turns until it is worth one; turns that bring nothing are over in a moment. */
+/* A sync takes as long for many records as for a few. While many purchases come (the last batch had some
+ * of them), a batch waits for a few turns until it is worth one; turns that bring nothing take a moment. */
 static bool batch_waits(struct embedded *embedded)
 {
     const uint64_t records = journal_appended(embedded->journal) - embedded->durable;

@@ -67,7 +67,7 @@ MUST_CHECK bool host_start(struct host *host, struct wake *loop);
 /* Housekeeper threads. A fault is logged where it happens, and the next round tries again. */
 MUST_CHECK enum status host_prepare(struct host *host); /* the next segment of the log */
 MUST_CHECK enum status host_keep(struct host *host);    /* snapshots and packed segments: seconds */
-void host_touch(const struct host *host);               /* tables that a crowd will look up get their memory */
+void host_touch(const struct host *host); /* tables that a crowd will look up get their memory */
 
 /* When no edge runs any more: answers what is in flight until `ended` says that the other clients are done,
  * or the time is over. */

@@ -82,8 +82,8 @@ static void upkeep_run(void *context)
     }
 }
 
-enum status housekeeper_start(struct housekeeper *housekeeper, struct host *host, const struct link *link,
-    struct limits *limits)
+enum status housekeeper_start(struct housekeeper *housekeeper, struct host *host,
+    const struct link *link, struct limits *limits)
 {
     housekeeper->host = host;
     housekeeper->link = link;

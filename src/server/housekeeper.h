@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server/housekeeper.h: two threads for what can wait. One prepares the next journal segment, sets gauges,
- * and looks whether the wall clock has left ours. The other, `upkeep`, makes snapshots and packs segments, which
- * may take seconds, and a segment must be ready before the present one is full; and once something is to be
- * sold, it gives the tables that a crowd will look up their memory. Both give way to all other threads.
+ * and looks whether the wall clock has left ours. The other, `upkeep`, makes snapshots and packs segments,
+ * which may take seconds, and a segment must be ready before the present one is full; and once something is
+ * to be sold, it gives the tables that a crowd will look up their memory. Both give way to all others.
  * Thread: main starts and stops it. */
 #ifndef STAMPEDE_SERVER_HOUSEKEEPER_H
 #define STAMPEDE_SERVER_HOUSEKEEPER_H

@@ -281,14 +281,12 @@ static bool edges_start(struct server *server)
 static bool threads_start(struct server *server)
 {
     struct wake *loop = server->host_on_edge ? edge_wake(server->edges[0]) : NULL;
-    bool good = follow_host_start(&server->storage.follow) == STATUS_OK
-        && host_start(&server->storage.host, loop)
+    struct host *host = &server->storage.host;
+    bool good = follow_host_start(&server->storage.follow) == STATUS_OK && host_start(host, loop)
         && thread_start(&server->courier_thread, "courier", courier_run, worker_courier(server->worker))
             == STATUS_OK
         && thread_start(&server->worker_thread, "worker", worker_run, server->worker) == STATUS_OK
-        && housekeeper_start(&server->housekeeper, &server->storage.host, server->link,
-            server->limits.limits)
-            == STATUS_OK
+        && housekeeper_start(&server->housekeeper, host, server->link, server->limits.limits) == STATUS_OK
         && human_shared_start(&server->human) == STATUS_OK
         && gate_limits_start(&server->limits) == STATUS_OK;
     for (uint32_t i = 0; good && i < server->edge_count; i++) {
