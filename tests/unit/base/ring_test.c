@@ -200,6 +200,14 @@ static void two_threads_lose_double_and_tear_nothing(void **state)
     assert_null(ring_peek(&ring));
 }
 
+static void assert_ahead(uint32_t ahead, uint64_t number)
+{
+    const struct slot *slot = ring_peek_ahead(&ring, ahead);
+    assert_non_null(slot);
+    if (slot != NULL)
+        assert_int_equal(slot->number, number);
+}
+
 static void a_slot_ahead_is_seen_once_it_was_published_and_looked_at(void **state)
 {
     (void)state;
@@ -213,10 +221,10 @@ static void a_slot_ahead_is_seen_once_it_was_published_and_looked_at(void **stat
     assert_null(ring_peek_ahead(&ring, 0)); /* nobody has looked yet */
     assert_non_null(ring_peek(&ring));
     for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(((struct slot *)ring_peek_ahead(&ring, i))->number, i);
+        assert_ahead(i, i);
     assert_null(ring_peek_ahead(&ring, 4));
     pop(0);
-    assert_int_equal(((struct slot *)ring_peek_ahead(&ring, 2))->number, 3);
+    assert_ahead(2, 3);
     assert_null(ring_peek_ahead(&ring, 3));
 }
 
