@@ -122,10 +122,13 @@ static enum status list_once(struct store *store, uint64_t over_ms, bool *more)
     if (status == STATUS_OK)
         status = store_begin(store);
     for (uint32_t i = 0; i < count && left > 0 && status == STATUS_OK; i++) {
-        if (items[i].is_over)
-            status = item_list(store, items[i].item, &at, &left);
-        else
+        if (!items[i].is_over) {
             at = (struct store_listing){ .item = items[i].item + 1 };
+            continue;
+        }
+        do /* one lot after the other */
+            status = item_list(store, items[i].item, &at, &left);
+        while (status == STATUS_OK && left > 0 && at.under_way);
     }
     status = store_end(store, status);
     if (status == STATUS_OK)

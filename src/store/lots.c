@@ -20,11 +20,12 @@ typedef uint32_t lot_page[PAGE_WORDS];
 struct item_lots {
     item_id item;
     uint32_t known;           /* the lots below are in the blocks */
-    lot_page *blocks[BLOCKS]; /* NULL: there was no memory, so each user may be in each lot */
+    uint64_t used;            /* the last time, as store_lots.uses counts */
+    lot_page *blocks[BLOCKS]; /* NULL: there was no room, so each user may be in each lot */
 };
 
 struct store_lots {
-    uint32_t next; /* to make room */
+    uint64_t uses; /* users who were looked for */
     struct item_lots *items[LOT_ITEMS_MAX];
 };
 
@@ -110,23 +111,47 @@ static uint32_t blocks_count(const struct item_lots *of)
     return count;
 }
 
-/* The block of a lot that comes next; other items make room for it. */
+/* A free place, or that of the item that was used longest ago. */
+static struct item_lots **place_oldest(struct store_lots *lots)
+{
+    struct item_lots **oldest = NULL;
+    for (uint32_t i = 0; i < LOT_ITEMS_MAX; i++) {
+        struct item_lots **place = &lots->items[i];
+        if (*place == NULL)
+            return place;
+        if (oldest == NULL || (*place)->used < (*oldest)->used)
+            oldest = place;
+    }
+    return oldest;
+}
+
+static bool given_up(const struct store *store, const struct item_lots *of)
+{
+    return store->lots->uses - of->used > (uint64_t)LOTS_KEPT * store->lot_orders;
+}
+
+static size_t bytes_used(const struct store *store)
+{
+    size_t blocks = 0;
+    for (uint32_t i = 0; i < LOT_ITEMS_MAX; i++)
+        blocks += blocks_count(store->lots->items[i]);
+    return blocks * pages_of(store) * sizeof(lot_page);
+}
+
+/* The block of a lot that comes next, if there is room. */
 static void block_need(const struct store *store, struct item_lots *of, uint32_t lot)
 {
-    struct store_lots *lots = store->lots;
     const size_t bytes = pages_of(store) * sizeof(lot_page);
-    size_t all = bytes;
-    if (lot % LOTS_PER_BLOCK != 0)
+    lot_page **block = &of->blocks[lot / LOTS_PER_BLOCK];
+    if (*block != NULL || lot % LOTS_PER_BLOCK != 0)
         return;
-    for (uint32_t i = 0; i < LOT_ITEMS_MAX; i++)
-        all += blocks_count(lots->items[i]) * bytes;
-    for (uint32_t i = 0; i < LOT_ITEMS_MAX && all > LOT_FILTERS_BYTES_MAX; i++)
-        if (lots->items[i] != of) {
-            all -= blocks_count(lots->items[i]) * bytes;
-            item_free(&lots->items[i]);
-        }
-    if (all <= LOT_FILTERS_BYTES_MAX)
-        of->blocks[lot / LOTS_PER_BLOCK] = calloc(1, bytes);
+    for (uint32_t i = 0; i < LOT_ITEMS_MAX && bytes_used(store) + bytes > LOT_FILTERS_BYTES_MAX; i++) {
+        struct item_lots **other = &store->lots->items[i];
+        if (*other != NULL && *other != of && given_up(store, *other))
+            item_free(other);
+    }
+    if (bytes_used(store) + bytes <= LOT_FILTERS_BYTES_MAX)
+        *block = calloc(1, bytes);
 }
 
 /* The next lot, as it is in the database. Fails: those that are in already are taken for users of it. */
@@ -135,6 +160,10 @@ static enum status lot_learn(struct store *store, struct item_lots *of)
     const uint32_t lot = of->known;
     struct sql_row *row;
     block_need(store, of, lot);
+    if (of->blocks[lot / LOTS_PER_BLOCK] == NULL) {
+        of->known++;
+        return STATUS_OK;
+    }
     enum status status = sql_query(store, "SELECT user_id FROM orders WHERE item = ?1 AND lot = ?2",
         VALUES(U64(of->item), U64(lot)), &row);
     if (status != STATUS_OK)
@@ -157,21 +186,28 @@ static struct item_lots *item_find(const struct store_lots *lots, item_id item)
     return NULL;
 }
 
-/* NULL: no memory. */
+/* NULL: there is no room. */
 static struct item_lots *item_need(struct store *store, item_id item)
 {
     if (store->lots == NULL)
         store->lots = calloc(1, sizeof *store->lots);
     struct store_lots *lots = store->lots;
-    struct item_lots *there = item_find(lots, item);
-    if (there != NULL || lots == NULL)
-        return there;
-    struct item_lots **place = &lots->items[lots->next++ % LOT_ITEMS_MAX];
-    item_free(place);
-    *place = calloc(1, sizeof **place);
-    if (*place != NULL)
-        (*place)->item = item;
-    return *place;
+    struct item_lots *of = item_find(lots, item);
+    if (lots == NULL)
+        return NULL;
+    lots->uses++;
+    if (of == NULL) {
+        struct item_lots **place = place_oldest(lots);
+        if (*place != NULL && !given_up(store, *place))
+            return NULL;
+        item_free(place);
+        of = *place = calloc(1, sizeof *of);
+    }
+    if (of != NULL) {
+        of->item = item;
+        of->used = lots->uses;
+    }
+    return of;
 }
 
 /* ---- lots ---- */
@@ -193,14 +229,13 @@ enum status store_lot_take(struct store_batch *batch, struct stock_row *row)
     if (lot <= row->lot) /* after a repair of the sums fewer may be counted than before */
         return STATUS_OK;
     row->lot = lot;
-    row->lot_begun = true;
     return store_batch_do(
         batch, "UPDATE items SET last_lot = ?2 WHERE id = ?1", VALUES(U64(row->item), U64(lot)));
 }
 
 void store_lots_add(struct store *store, const struct stock_row *row, user_id user)
 {
-    struct item_lots *of = row->lot == 0 ? NULL : item_find(store->lots, row->item);
+    struct item_lots *of = item_find(store->lots, row->item);
     if (of != NULL && of->known > row->lot)
         add(store, of, row->lot, user);
 }
@@ -215,25 +250,31 @@ static enum status lot_ask(
         VALUES(U64(row->item), U64(lot), U64(user)), found);
 }
 
-enum status store_lots_find(
-    struct store_batch *batch, const struct stock_row *row, user_id user, bool *found)
+/* The lots from `first` on, a bit each, that may have the user. */
+static uint32_t lots_possible(const struct item_lots *of, uint32_t first, struct place place)
+{
+    const lot_page *block = of == NULL ? NULL : of->blocks[first / LOTS_PER_BLOCK];
+    if (block == NULL || of->known <= first)
+        return UINT32_MAX;
+    const uint32_t lots = lots_of(block[place.page], place.marks);
+    return of->known - first >= LOTS_PER_BLOCK ? lots : lots | UINT32_MAX << (of->known - first);
+}
+
+enum status store_lots_find(struct store_batch *batch, struct stock_row *row, user_id user, bool *found)
 {
     struct store *store = batch->store;
     *found = false;
     if (row->lot == 0 || !store->connection->driver->keys_by_lot)
         return STATUS_OK;
     struct item_lots *of = item_need(store, row->item);
-    if (of == NULL)
-        return STATUS_AWAY;
     enum status status = STATUS_OK;
-    while (of->known < row->lot && status == STATUS_OK)
+    while (of != NULL && of->known <= row->lot && row->lots_learned < LOTS_LEARNED && status == STATUS_OK) {
+        row->lots_learned++;
         status = lot_learn(store, of);
-    if (of->known == row->lot && row->lot_begun && status == STATUS_OK)
-        block_need(store, of, of->known++);
+    }
     const struct place place = place_of(store, user);
     for (uint32_t first = 0; first < row->lot && status == STATUS_OK && !*found; first += LOTS_PER_BLOCK) {
-        const lot_page *block = of->blocks[first / LOTS_PER_BLOCK];
-        uint32_t lots = block == NULL ? UINT32_MAX : lots_of(block[place.page], place.marks);
+        uint32_t lots = lots_possible(of, first, place);
         for (; __builtin_expect(lots != 0, 0) && status == STATUS_OK && !*found; lots &= lots - 1)
             status = lot_ask(store, row, first + (uint32_t)__builtin_ctz(lots), user, found);
     }

@@ -8,14 +8,15 @@
  *   within a lot         the database itself refuses a second live order of a user
  *   in the lots before   are looked at before each insert: a filter in memory tells which lots may have the
  *                        user (it never misses one), and only these are asked
- * The filter of a lot is begun with the lot and gets each order that is written to it. If the program did not
- * see the lot from its beginning, the filter is made from the database when a later lot has begun. A user too
- * many in it (of a transaction that was rolled back, or of an order that is over) only costs a question.
+ * A filter is always made from what the database has of its lot, and gets each order that is written to the
+ * lot from then on; lots that no filter knows are asked. A user too many in it (of a transaction that was
+ * rolled back, or of an order that is over) only costs a question.
  * items.last_lot is the newest; a lot below it may be empty. Statements that look for orders of a user and an
  * item ask each lot: ORDERS_BY_LOT. Other databases have the key (item, user, slot), and one lot.
  *
- * Thread: the store's. Memory: filters of LOT_ITEMS_MAX items and LOT_FILTERS_BYTES_MAX at most; a lot
- * without a filter is asked each time. */
+ * Thread: the store's. Memory: filters of LOT_ITEMS_MAX items and LOT_FILTERS_BYTES_MAX at most. An item that
+ * needs room gets it from one that nobody has bought for LOTS_KEPT lots of orders; without it, its lots are
+ * asked. */
 #ifndef STAMPEDE_STORE_LOTS_H
 #define STAMPEDE_STORE_LOTS_H
 
@@ -25,6 +26,8 @@ enum {
     LOT_ORDERS = 65536,
     LOTS_MAX = 1024, /* the last one takes all orders that come after it */
     LOT_ITEMS_MAX = 16,
+    LOTS_KEPT = 4,
+    LOTS_LEARNED = 8, /* at most, in one batch of an item: after a start, or when it has got room */
     LOT_FILTERS_BYTES_MAX = 64 << 20,
 };
 
@@ -38,8 +41,7 @@ enum {
 /* The lot that the batch writes orders of this item to; the item's row knows it afterwards. */
 MUST_CHECK enum status store_lot_take(struct store_batch *, struct stock_row *);
 /* Whether an earlier lot has a live order of the user with slot 0. */
-MUST_CHECK enum status store_lots_find(
-    struct store_batch *, const struct stock_row *, user_id, bool *found);
+MUST_CHECK enum status store_lots_find(struct store_batch *, struct stock_row *, user_id, bool *found);
 /* An order of this user was written to the lot. */
 void store_lots_add(struct store *, const struct stock_row *, user_id);
 /* Into new tables: the numbers that lots may have. */

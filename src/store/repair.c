@@ -32,6 +32,9 @@ static const char event_confirm[] =
 static const char slot_set[] =
     "UPDATE orders SET slot = CASE (SELECT limit_per_user FROM items WHERE items.id = item)"
     " WHEN 1 THEN 0 ELSE ticket END WHERE ticket = ?1 AND state < 3";
+/* On SQLite the key of orders is by lot (store/lots.h): it does not refuse a live order in another one. */
+static const char slot_taken[] = "SELECT 1 FROM orders mine CROSS JOIN " ORDERS_BY_LOT("orders", "orders") " AND mine.ticket = ?1 AND items.id = mine.item AND items.limit_per_user = 1"
+                                                                                                           " AND orders.user_id = mine.user_id AND orders.slot = 0 AND orders.ticket <> mine.ticket";
 static const char sold_set[] =
     "UPDATE items SET sold = sold_before + (SELECT coalesce(sum(quantity), 0) FROM orders"
     " WHERE item = ?1 AND state < 3), version = version + 1 WHERE id = ?1";
@@ -95,6 +98,16 @@ static enum status uses_repair(struct store *store, const struct finding *findin
     return status == STATUS_OK ? sql_do(store, uses_put, of_user) : status;
 }
 
+/* STATUS_CONFLICT: another live order of the user has the slot, so a person must decide. */
+static enum status slot_repair(struct store *store, ticket_number ticket)
+{
+    bool taken;
+    const enum status status = sql_found(store, slot_taken, VALUES(U64(ticket)), &taken);
+    if (status != STATUS_OK || taken)
+        return status == STATUS_OK ? STATUS_CONFLICT : status;
+    return sql_do_one(store, slot_set, VALUES(U64(ticket)), STATUS_CONFLICT);
+}
+
 /* STATUS_CONFLICT: the row is not there any more. */
 static enum status repair_make(struct store *store, const struct finding *finding, uint64_t now_ms)
 {
@@ -109,7 +122,7 @@ static enum status repair_make(struct store *store, const struct finding *findin
             VALUES(U64(finding->ticket), U64(finding->step), U64(ticket_part(finding->ticket))),
             STATUS_CONFLICT);
     case FINDING_SLOT:
-        return sql_do_one(store, slot_set, VALUES(U64(finding->ticket)), STATUS_CONFLICT);
+        return slot_repair(store, finding->ticket);
     case FINDING_SOLD:
         return sql_do_one(store, sold_set, VALUES(U64(finding->item)), STATUS_CONFLICT);
     case FINDING_COUNTER:

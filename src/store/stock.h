@@ -34,9 +34,9 @@ struct stock_row {
     uint64_t flash_price;
     uint64_t version;
     bool preheated;
-    bool buyers_listed; /* who buys it is written to their list (buyers.c) */
-    bool lot_taken;     /* `lot` is the one that the batch writes to (lots.h) */
-    bool lot_begun;     /* and the batch is the first */
+    bool buyers_listed;   /* who buys it is written to their list (buyers.c) */
+    bool lot_taken;       /* `lot` is the one that the batch writes to (lots.h) */
+    uint8_t lots_learned; /* by the batch */
     uint32_t lot;
     uint64_t orders_written; /* ever, before the batch */
     struct stock_units before, now;

@@ -230,8 +230,9 @@ static enum status database_migrate(
     sqlite3 *database, const char *path, const char *vfs, char *error, size_t error_bytes)
 {
     int64_t application = 0, version = 0;
-    int result = sqlite3_exec(
-        database, "PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = OFF", NULL, NULL, NULL);
+    int result = sqlite3_exec(database,
+        "PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -65536", NULL,
+        NULL, NULL);
     if (result == SQLITE_OK)
         result = number_read(database, "PRAGMA application_id", &application);
     if (result == SQLITE_OK)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/store/place.h"
 
+#include "store/store.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -174,6 +176,26 @@ static void a_missing_row_is_noticed(void **state)
     assert_int_equal(wrong, 1);
 }
 
+static void an_item_of_several_lots_is_listed_whatever_item_comes_after_it(void **state)
+{
+    struct place *place = *state;
+    store_lots_set(place->store, 4);
+    const item_id second = place_item_add(place), third = place_item_add(place);
+    for (user_id user = 1; user <= 10; user++)
+        assert_int_equal(place_sell(place, user), STATUS_OK);
+    assert_int_equal(place_number(place, "SELECT last_lot FROM items WHERE id = 1"), 2);
+    place->item = third;
+    assert_int_equal(place_sell(place, 20), STATUS_OK);
+    for (uint32_t parts = 0; list_once(place, 2); parts++)
+        assert_true(parts < 8);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM items WHERE buyers_listed = 0"), 0);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM buyer_items WHERE item = 1"), 10);
+    assert_int_equal(place_number(place, "SELECT count(*) FROM buyer_items"), 11);
+    assert_int_equal(second + 1, third);
+    for (user_id user = 1; user <= 10; user++)
+        assert_int_equal(orders_of(place, user), 1);
+}
+
 static void many_items_without_orders_are_a_few_parts(void **state)
 {
     struct place *place = *state;
@@ -198,6 +220,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_past_sale_is_listed_in_small_parts_and_its_orders_are_found_all_the_time, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_that_was_cut_off_by_a_crash_begins_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            an_item_of_several_lots_is_listed_whatever_item_comes_after_it, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_late_order_is_found_whether_the_list_is_under_way_or_done, setup, teardown),
         cmocka_unit_test_setup_teardown(

@@ -111,6 +111,75 @@ static void a_lot_that_was_rolled_back_hides_nobody(void **state)
     sell(place, 100, 102); /* nobody but the dropped batches knew them */
 }
 
+/* Fewer orders are counted after a repair of the sums, so the lot before the newest is written to again. */
+static void the_first_lot_is_noted_when_it_is_written_to_again(void **state)
+{
+    struct place *place = *state;
+    sell(place, 1, LOT);
+    struct queue_record records[2] = { place_win(place, 100), place_win(place, 1) };
+    assert_int_equal(place_apply(place, records, 2), STATUS_REFUSED); /* lot 1 was begun, and was not */
+    place->lsn -= 2;
+    place_execute(place, "UPDATE order_sums SET orders = orders - 2 WHERE item = 1");
+    sell(place, 50, 51);
+    assert_int_equal(place_number(place, "SELECT max(lot) FROM orders"), 0);
+    sell(place, 60, 60);
+    assert_int_equal(place_number(place, "SELECT max(lot) FROM orders"), 1);
+    refused(place, 50);
+    refused(place, 51);
+}
+
+/* More items than there is room for, so that one loses its filters while a batch writes to it. */
+enum { ITEMS = LOT_ITEMS_MAX + 4, TURNS = 6 };
+
+static void items_without_room_for_filters_refuse_second_orders_too(void **state)
+{
+    struct place *place = *state;
+    item_id items[ITEMS] = { place->item };
+    for (uint32_t i = 1; i < ITEMS; i++)
+        items[i] = place_item_add(place);
+    for (uint32_t turn = 0; turn < TURNS * LOT; turn++)
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            place->item = items[i];
+            assert_int_equal(place_sell(place, 1 + turn), STATUS_OK);
+        }
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        place->item = items[i];
+        for (uint32_t turn = 0; turn < TURNS * LOT; turn++)
+            refused(place, 1 + turn);
+    }
+}
+
+static void an_item_that_loses_its_room_in_a_batch_forgets_nobody(void **state)
+{
+    struct place *place = *state;
+    struct queue_record records[2 + ITEMS * LOTS_KEPT * LOT];
+    uint32_t count = 0;
+    item_id items[ITEMS] = { place->item };
+    for (uint32_t i = 1; i < ITEMS; i++)
+        items[i] = place_item_add(place);
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        place->item = items[i];
+        sell(place, 1, LOT); /* its next order begins lot 1 */
+    }
+    place->item = items[0];
+    records[count++] = place_win(place, 100);
+    for (uint32_t i = 1; i < ITEMS; i++)
+        for (user_id user = 100; user < 100 + LOTS_KEPT * LOT; user++) {
+            place->item = items[i];
+            records[count++] = place_win(place, user);
+        }
+    place->item = items[0];
+    records[count++] = place_win(place, 101);
+    assert_int_equal(place_apply(place, records, count), STATUS_OK);
+    sell(place, 200, 200 + 2 * LOT);
+    for (user_id user = 1; user <= LOT; user++)
+        refused(place, user);
+    refused(place, 100);
+    refused(place, 101);
+    for (user_id user = 200; user <= 200 + 2 * LOT; user++)
+        refused(place, user);
+}
+
 static void a_batch_stays_in_one_lot_and_refuses_its_own_second_order(void **state)
 {
     struct place *place = *state;
@@ -208,6 +277,9 @@ int main(void)
         RULE(a_second_live_order_is_refused_after_a_restart),
         RULE(a_user_whose_order_is_over_may_buy_again_in_a_later_lot),
         RULE(a_lot_that_was_rolled_back_hides_nobody),
+        RULE(the_first_lot_is_noted_when_it_is_written_to_again),
+        RULE(items_without_room_for_filters_refuse_second_orders_too),
+        RULE(an_item_that_loses_its_room_in_a_batch_forgets_nobody),
         RULE(a_batch_stays_in_one_lot_and_refuses_its_own_second_order),
         RULE(the_last_lot_takes_all_that_comes_after_it),
         RULE(orders_of_a_user_are_found_in_every_lot),

@@ -20,6 +20,13 @@ void place_make(struct place *place)
     snprintf(place->path, sizeof place->path, "%s/orders.db", place->folder);
 }
 
+item_id place_item_add(struct place *place)
+{
+    struct item item = { .sale = 1, .product = 1, .flash_price = 1, .limit_per_user = 1, .total = PLACE_UNITS };
+    assert_int_equal(place->store->ops->item_insert(place->store, &item), STATUS_OK);
+    return item.id;
+}
+
 static void item_make(struct place *place)
 {
     const struct order_store_ops *ops = place->store->ops;
@@ -27,10 +34,9 @@ static void item_make(struct place *place)
     struct sale sale = { .title = "Sale", .start_ms = 1, .end_ms = 2 };
     assert_int_equal(ops->product_insert(place->store, &product), STATUS_OK);
     assert_int_equal(ops->sale_insert(place->store, &sale), STATUS_OK);
-    struct item item = {
-        .sale = sale.id, .product = product.id, .flash_price = 1, .limit_per_user = 1, .total = PLACE_UNITS
-    };
-    assert_int_equal(ops->item_insert(place->store, &item), STATUS_OK);
+    assert_int_equal(sale.id, 1);
+    assert_int_equal(product.id, 1);
+    assert_int_equal(place_item_add(place), 1);
 }
 
 enum status place_open(struct place *place, const char *vfs)

@@ -57,11 +57,29 @@ static void repairs_set_what_the_rows_say_and_refuse_what_needs_a_person(void **
     assert_int_equal(look(place)->repair(place->store, &finding, 1), STATUS_BAD_INPUT);
 }
 
+/* Their key would refuse it in one lot, but they are in two. */
+static void a_slot_is_not_given_to_a_second_live_order(void **state)
+{
+    struct place *place = *state;
+    const struct finding finding = { .code = FINDING_SLOT, .ticket = 2 };
+    place_execute(place,
+        "UPDATE orders SET state = 1, reason = 0, slot = 2, lot = 1, user_id ="
+        " (SELECT user_id FROM orders WHERE ticket = 1) WHERE ticket = 2");
+    place_execute(place, "UPDATE items SET last_lot = 1");
+    assert_int_equal(place_number(place, "SELECT slot FROM orders WHERE ticket = 1"), 0);
+    assert_int_equal(look(place)->repair(place->store, &finding, 1), STATUS_CONFLICT);
+    place_execute(place, "UPDATE orders SET user_id = 4711 WHERE ticket = 2");
+    assert_int_equal(look(place)->repair(place->store, &finding, 1), STATUS_OK);
+    assert_int_equal(place_number(place, "SELECT slot FROM orders WHERE ticket = 2"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(repairs_set_what_the_rows_say_and_refuse_what_needs_a_person,
             place_setup, place_teardown),
+        cmocka_unit_test_setup_teardown(
+            a_slot_is_not_given_to_a_second_live_order, place_setup, place_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,12 +17,15 @@
 
 enum { DUMP_BYTES_MAX = 1 << 20, SCHEMA_TEXT_MAX = 1 << 16 };
 
-/* The columns of each table in their order, and the indexes. */
+/* The columns of each table in their order, its keys, and the indexes. */
 static const char schema_sql[] =
     "SELECT t.name || '.' || c.cid || ' ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' '"
     "  || ifnull(c.dflt_value, '-') || ' ' || c.pk FROM sqlite_schema t, "
     "pragma_table_xinfo(t.name) c"
     "  WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
+    " UNION ALL SELECT t.name || ' key ' || (SELECT group_concat(name) FROM (SELECT name FROM"
+    "  pragma_index_info(l.name) ORDER BY seqno)) FROM sqlite_schema t, pragma_index_list(t.name) l"
+    "  WHERE t.type = 'table' AND l.origin <> 'c'"
     " UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY 1";
 
 static void schema_read(const char *path, char *text)
