@@ -4,6 +4,7 @@
  * proxies, a large part of the network) wants "force". */
 #include "contract/bans.h"
 #include "admin/admin.h"
+#include "base/clock.h"
 #include "funnel/keys.h"
 #include "worker/ban_list.h"
 
@@ -116,7 +117,8 @@ static bool ban_read(const struct admin *admin, struct job *job, struct ban *ban
     }
     snprintf(ban->by, sizeof ban->by, "%s", job->actor);
     ban->created_ms = admin->now_ms;
-    ban->sessions_ms = wish.sessions ? admin->now_ms : 0;
+    /* A session may be younger than the worker's turn. */
+    ban->sessions_ms = wish.sessions ? clock_now_ms() : 0;
     ban->until_ms = admin->now_ms + (uint64_t)wish.minutes * MINUTE_MS;
     return true;
 }

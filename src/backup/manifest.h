@@ -17,7 +17,7 @@
 #include "base/hash.h"
 
 #define MANIFEST_NAME "manifest"
-enum { MANIFEST_FILES_MAX = 70000 };
+enum { MANIFEST_FILES_MAX = DISK_FILES_MAX };
 enum backup_part { BACKUP_ROOT, BACKUP_JOURNAL, BACKUP_MEDIA, BACKUP_PARTS };
 
 struct backup_file {

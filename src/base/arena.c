@@ -10,6 +10,7 @@
 enum {
     ARENA_ALIGN = 64,
     PAGE_BYTES = 4096,
+    TOUCH_BYTES_MAX = 1 << 30,
     TOUCH_BYTES = 256 * 1024, /* at a time: some 50 µs, and more where the machine below must find memory */
 };
 
@@ -42,7 +43,8 @@ void arena_prefer_large_pages(struct arena *arena)
 
 void arena_touch(void *taken, size_t bytes)
 {
-    const uintptr_t from = (uintptr_t)taken, end = from + bytes;
+    const uintptr_t from = (uintptr_t)taken;
+    const uintptr_t end = from + (bytes < TOUCH_BYTES_MAX ? bytes : TOUCH_BYTES_MAX);
     uintptr_t at = (from + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
     (void)madvise((void *)at, end > at ? end - at : 0, MADV_HUGEPAGE); /* a wish */
     while (at + PAGE_BYTES <= end) {

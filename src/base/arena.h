@@ -21,7 +21,8 @@ MUST_CHECK enum status arena_open(struct arena *arena, size_t bytes);
 void arena_prefer_large_pages(struct arena *arena);
 /* For a table that many threads or purchases touch here and there: gives it its memory now, in large pages
  * where there are some, so that nobody waits for a page at the first touch. Any thread, beside those that use
- * the table, and gives way to them (base/thread.h). An old kernel can't: then the first touch does. */
+ * the table, and gives way to them (base/thread.h). An old kernel can't: then the first touch does, as it
+ * does beyond the first gigabyte of a table. */
 void arena_touch(void *taken, size_t bytes);
 void arena_close(struct arena *arena); /* accepts a zeroed or closed arena */
 /* Zeroed memory aligned to 64 bytes. */

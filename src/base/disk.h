@@ -16,7 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DISK_NAME_MAX = 64 };
+enum {
+    DISK_NAME_MAX = 64,
+    DISK_FILES_MAX = (1 << 18) + 8192, /* of a data folder: segments, snapshots, pictures */
+};
 enum disk_mode { DISK_READ, DISK_WRITE /* must exist */, DISK_CREATE /* must not exist */ };
 
 typedef int disk_file; /* >= 0 */

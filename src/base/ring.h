@@ -78,6 +78,15 @@ static inline void *ring_peek_ahead(const struct ring *ring, uint32_t ahead)
         return NULL;
     return ring->slots + ((ring->head_local + ahead) & (ring->slot_count - 1)) * ring->slot_bytes;
 }
+/* Consumer: slots that came before the peeked one, and that ring_peek has seen in all. */
+static inline uint64_t ring_popped(const struct ring *ring)
+{
+    return ring->head_local;
+}
+static inline uint64_t ring_seen(const struct ring *ring)
+{
+    return ring->tail_seen;
+}
 /* Done with the peeked slot; the producer sees it after ring_release. */
 static inline void ring_pop(struct ring *ring)
 {

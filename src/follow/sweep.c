@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "follow/wire.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +15,14 @@
 #include <unistd.h>
 
 enum {
-    FILES_MAX = 70000, /* of all parts: segments, snapshots, pictures */
-    PASSES_MAX = 64,   /* over a part whose files get other names meanwhile */
+    SMALL_FILES_MAX = 70000, /* of all parts: snapshots, pictures */
+    SWEPT_SLOTS = 1 << 20,
+    PASSES_MAX = 64, /* over a part whose files get other names meanwhile */
     SMALL_BYTES_MAX = 8 * 1024 * 1024,
     FRESH_NAME_BYTES = 8, /* ".follow" */
 };
+static_assert(SWEPT_SLOTS == 1 << (64 - 44) && (int)SWEPT_SLOTS > 2 * (int)DISK_FILES_MAX,
+    "a slot has 20 bits of the hash, and one is always free");
 static const char database_name[] = "stampede.db";
 
 struct seen {
@@ -40,7 +44,7 @@ struct sweep {
     uint32_t small_count, small_next; /* where the next name is, if the folder lists them as before */
     const struct block_set *had; /* while a base is made: what the follower has; NULL: nothing is known */
     uint64_t sent_bytes;
-    ino_t *swept; /* of the part in hand: files that are in the stream as a whole */
+    ino_t *swept; /* of the part in hand: files that are in the stream as a whole; 0: a free slot */
     uint32_t swept_count;
     uint8_t block[WIRE_DATA_MAX];
 };
@@ -65,8 +69,8 @@ enum status sweep_open(struct sweep **opened, const char *folder, struct stream 
     sweep->database = -1;
     for (int part = 0; part < MIRROR_PARTS; part++)
         sweep->folders[part] = -1;
-    sweep->small = calloc(FILES_MAX, sizeof *sweep->small);
-    sweep->swept = calloc(FILES_MAX, sizeof *sweep->swept);
+    sweep->small = calloc(SMALL_FILES_MAX, sizeof *sweep->small);
+    sweep->swept = calloc(SWEPT_SLOTS, sizeof *sweep->swept);
     const int size = snprintf(sweep->path, sizeof sweep->path, "%s", folder);
     if (sweep->small == NULL || sweep->swept == NULL || size < 0
         || (size_t)size >= sizeof sweep->path || part_folder(sweep, MIRROR_ROOT) < 0) {
@@ -200,12 +204,13 @@ static enum block file_note(struct sweep *sweep, uint64_t number, enum mirror_pa
     return block;
 }
 
-static bool is_swept(const struct sweep *sweep, ino_t inode)
+/* The file's slot, or the free one that it gets. */
+static ino_t *swept_slot(const struct sweep *sweep, ino_t inode)
 {
-    for (uint32_t i = 0; i < sweep->swept_count; i++)
-        if (sweep->swept[i] == inode)
-            return true;
-    return false;
+    uint32_t slot = (uint32_t)((uint64_t)inode * UINT64_C(0x9E3779B97F4A7C15) >> 44);
+    while (sweep->swept[slot] != 0 && sweep->swept[slot] != inode)
+        slot = (slot + 1) % SWEPT_SLOTS;
+    return &sweep->swept[slot];
 }
 
 static bool is_database(const char *name)
@@ -234,13 +239,15 @@ static enum block pass_note(struct sweep *sweep, uint64_t number, enum mirror_pa
         struct stat about;
         if (!wire_name_good(part, span_from_string(entry->d_name)) || !is_swept_kind(part, entry->d_name)
             || fstatat(sweep->folders[part], entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0
-            || !S_ISREG(about.st_mode) || is_swept(sweep, about.st_ino))
+            || !S_ISREG(about.st_mode) || *swept_slot(sweep, about.st_ino) != 0)
             continue;
         block = file_note(sweep, number, part, entry->d_name, entry->d_name, about.st_ino);
-        if (block == BLOCK_LAST && sweep->swept_count < FILES_MAX)
-            sweep->swept[sweep->swept_count++] = about.st_ino;
-        else
+        if (block == BLOCK_LAST && sweep->swept_count < DISK_FILES_MAX) {
+            *swept_slot(sweep, about.st_ino) = about.st_ino;
+            sweep->swept_count++;
+        } else {
             (*left)++;
+        }
     }
     closedir(names);
     return block;
@@ -250,6 +257,7 @@ static enum block part_note(struct sweep *sweep, uint64_t number, enum mirror_pa
 {
     enum block block = BLOCK_LAST;
     uint32_t left = 1;
+    memset(sweep->swept, 0, SWEPT_SLOTS * sizeof *sweep->swept);
     sweep->swept_count = 0;
     /* A pass that finds nothing to read has seen every file under the name that it has. */
     for (int pass = 0; pass < PASSES_MAX; pass++) {
@@ -360,7 +368,7 @@ static enum block small_look(struct sweep *sweep, uint64_t number, enum mirror_p
     const enum block block = small_note(sweep, number, part, name, &about);
     if (block != BLOCK_LAST)
         return block == BLOCK_RENAMED ? BLOCK_LAST : block; /* the next call sees what it is now */
-    if (seen == NULL && sweep->small_count < FILES_MAX)
+    if (seen == NULL && sweep->small_count < SMALL_FILES_MAX)
         seen = &sweep->small[sweep->small_count++];
     if (seen == NULL)
         return BLOCK_LAST;

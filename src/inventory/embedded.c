@@ -329,6 +329,17 @@ static bool purchase_waits(struct embedded *embedded)
     return journal_appended(embedded->journal) < atomic_load(&embedded->wins_until);
 }
 
+/* Where orders move on so slowly that a purchase would wait for long in its port, it is refused like those of
+ * wins_late. Whoever stood there when the wait began has waited for so long, or longer. */
+static bool port_is_late(struct embedded *embedded, uint32_t port)
+{
+    const struct ring *requests = &embedded->ports.list[port].requests;
+    struct port_wait *wait = &embedded->port_waits[port];
+    if (ring_popped(requests) >= wait->until)
+        *wait = (struct port_wait){ ring_seen(requests), embedded->last_time_ms };
+    return embedded->last_time_ms - wait->since_ms >= WINS_WAIT_MS;
+}
+
 /* The rows that a purchase will need, some requests before its turn: no cache holds them. */
 static void purchase_expect(const struct embedded *embedded, const struct inventory_request *request)
 {
@@ -359,11 +370,15 @@ static bool port_drain(struct embedded *embedded, uint32_t port, enum logging *l
         }
         if (*logging == LOGGING_LATER)
             break;
+        bool may_log = *room > 0;
         if (__builtin_expect(embedded->wins_wait, 0) && request->command.type == COMMAND_RESERVE) {
-            more = purchase_waits(embedded);
-            break;
+            may_log = false;
+            if (!port_is_late(embedded, port)) {
+                more = purchase_waits(embedded);
+                break;
+            }
         }
-        request_handle(embedded, port, request, *room > 0);
+        request_handle(embedded, port, request, may_log);
         *room -= *room > 0;
         ring_pop(requests);
     }

@@ -68,12 +68,13 @@ static enum status snapshot_build(struct embedded *embedded, uint64_t until)
     return status;
 }
 
-/* On a full disk, too: it gives room back. */
+/* On a full disk, too: it gives room back. But the next segment is prepared first: wins need that one. */
 static enum status segment_pack(struct embedded *embedded, uint64_t begun, enum status before)
 {
     embedded->pack.wanted |= begun != embedded->segments_closed;
     embedded->segments_closed = begun;
-    if (!embedded->pack.wanted || (before != STATUS_OK && before != STATUS_FULL))
+    const bool prepared = !journal_wants_segment(embedded->journal) || before == STATUS_FULL;
+    if (!embedded->pack.wanted || !prepared || (before != STATUS_OK && before != STATUS_FULL))
         return before;
     const enum status status = journal_pack_next(
         &embedded->pack, &embedded->config.journal, journal_segment_start(embedded->journal));
@@ -118,7 +119,7 @@ enum status embedded_housekeep(struct embedded *embedded)
 
 static size_t arena_bytes(const struct embedded_config *config)
 {
-    return ports_bytes(config->ports, config->ring_slots)
+    return ports_bytes(config->ports, config->ring_slots) + config->ports * sizeof(struct port_wait)
         + 2 * ((size_t)config->ports * config->ring_slots + 1) * sizeof(struct parked)
         + config->engine.items_max
         * (sizeof(item_id) + sizeof(bool) + sizeof(struct board_update) + sizeof(lsn_t))
@@ -138,6 +139,7 @@ static void tables_create(struct embedded *embedded)
         parked *= 2;
     embedded->parked = arena_take(arena, parked, sizeof *embedded->parked);
     embedded->parked_mask = parked - 1;
+    embedded->port_waits = arena_take(arena, config->ports, sizeof *embedded->port_waits);
     embedded->dirty = arena_take(arena, config->engine.items_max, sizeof *embedded->dirty);
     embedded->is_dirty = arena_take(arena, config->engine.items_max, sizeof *embedded->is_dirty);
     embedded->sealed = arena_take(arena, config->engine.items_max, sizeof *embedded->sealed);

@@ -15,6 +15,11 @@ struct parked {
     struct inventory_answer answer;
 };
 
+/* Since when the first `until` requests of a port's ring have stood there, if purchases wait in it. */
+struct port_wait {
+    uint64_t until, since_ms;
+};
+
 struct embedded {
     struct inventory inventory; /* first: an inventory is this */
     struct embedded_config config;
@@ -63,6 +68,7 @@ struct embedded {
     _Atomic bool purchase_waits; /* for wins_until */
     uint64_t wins_full_ms;       /* since when the log has got there; 0: it has not */
     bool wins_wait, wins_late;   /* in this turn, for that reason: they wait; are refused */
+    struct port_wait *port_waits;
 };
 
 extern const struct inventory_ops embedded_ops;       /* embedded_view.c */

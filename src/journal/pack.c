@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* journal/pack.c: closed segments lose their padding.
  *
- * DESIGN One segment a call:
+ * DESIGN One segment a call, after those that are packed:
  *   measure   by the lengths of its batches; a segment that stays larger than half is left alone
  *   write     every batch, checked by the one scanner, into packed-segment.part; synced in slices
  *   reread    the new file with the same scanner: it must end with the same LSN and the same hash
@@ -24,7 +24,8 @@
 enum {
     WRITE_BYTES = 64 * 1024,
     SYNC_BYTES = 512 * 1024, /* so that the sync of a batch waits for little (docs/performance.md, stalls) */
-    PAYS_TIMES = 2,          /* packed if the segment becomes so many times smaller */
+    LOOKS_MAX = 4096, /* at segments that are packed, in one call */
+    PAYS_TIMES = 2,   /* packed if the segment becomes so many times smaller */
 };
 
 static pthread_mutex_t replacing = PTHREAD_MUTEX_INITIALIZER; /* names of segments of this process */
@@ -207,14 +208,15 @@ enum status journal_segment_remove(struct disk *disk, uint64_t first_lsn)
 
 /* ---- one segment ---- */
 
-static enum status segment_pack(struct packing *packing, struct journal_pack *pack)
+static enum status segment_pack(struct packing *packing, struct journal_pack *pack, bool *was_packed)
 {
     struct disk *disk = packing->disk;
     enum status status = scan_enter(&packing->scan, packing->first_lsn);
+    *was_packed = status == STATUS_OK && segment_is_packed(&packing->scan.segment);
     if (status != STATUS_OK)
         return status;
     pack->bytes_before = packing->scan.segment.bytes;
-    if (segment_is_packed(&packing->scan.segment))
+    if (*was_packed)
         return STATUS_OK;
     status = measure(packing);
     if (status != STATUS_OK || packing->bytes == 0)
@@ -275,11 +277,13 @@ enum status journal_pack_next(
     uint64_t *first_lsns = arena_take(&packing.arena, SEGMENTS_MAX, sizeof *first_lsns);
     packing.buffer = arena_take(&packing.arena, 1, WRITE_BYTES);
     status = segment_list(config->disk, first_lsns, SEGMENTS_MAX, &count);
-    pack->wanted =
-        status == STATUS_OK && segment_choose(&packing, first_lsns, count, pack->after, live_lsn);
-    if (pack->wanted) {
+    bool was_packed = true; /* after a start most are, and a look at them takes a moment */
+    for (uint32_t i = 0; i < LOOKS_MAX && was_packed && status == STATUS_OK; i++) {
+        pack->wanted = segment_choose(&packing, first_lsns, count, pack->after, live_lsn);
+        if (!pack->wanted)
+            break;
         pack->first_lsn = packing.first_lsn;
-        status = segment_pack(&packing, pack);
+        status = segment_pack(&packing, pack, &was_packed);
         if (status == STATUS_NOT_FOUND)
             status = STATUS_OK; /* it was removed meanwhile */
         pack->damage = packing.scan.damage;

@@ -18,15 +18,15 @@ struct journal_pack {
     bool wanted; /* a closed segment may not have been looked at; the caller sets it after a roll */
     uint64_t after; /* segments up to the one that begins here were looked at */
     /* Of the last call. */
-    uint64_t first_lsn;                 /* of the segment that was looked at; 0: none was left */
+    uint64_t first_lsn; /* of the last segment that was looked at; 0: none was left */
     uint64_t bytes_before, bytes_after; /* bytes_after 0: it stayed as it was */
     struct journal_damage damage;       /* of STATUS_CORRUPT and STATUS_CONFLICT */
 };
 
-/* Looks at one closed segment, the oldest that it has not seen, and packs it if that makes it half as
- * large or smaller. `live_lsn`: where the present segment begins (journal_segment_start). STATUS_FULL: no
- * room; the same segment comes again when the caller wants it. STATUS_IO, STATUS_CORRUPT,
- * STATUS_CONFLICT: this one is left as it is, and the next call goes on after it. */
+/* Looks at closed segments that it has not seen, from the oldest to the first that is not packed, and packs
+ * that one if it becomes half as large or smaller. `live_lsn`: where the present segment begins
+ * (journal_segment_start). STATUS_FULL: no room; the same segment comes again when the caller wants it.
+ * STATUS_IO, STATUS_CORRUPT, STATUS_CONFLICT: this one is left as it is; the next call goes on after it. */
 MUST_CHECK enum status journal_pack_next(
     struct journal_pack *pack, const struct journal_config *config, uint64_t live_lsn);
 

@@ -6,6 +6,8 @@
 
 #include "journal/journal.h"
 
+#include <assert.h>
+
 #define SEGMENT_PREFIX "segment-"
 #define SEGMENT_SPARE_NAME "next-segment"     /* prepared, not in use yet */
 #define SEGMENT_PART_NAME "next-segment.part" /* being prepared */
@@ -17,6 +19,7 @@ enum {
     SEGMENTS_MAX = 1 << 18, /* files in one journal: 4 years of 30 wins a second, if nothing is archived */
     SEGMENT_PACKED_ALIGN = 8,
 };
+static_assert((int)SEGMENTS_MAX < (int)DISK_FILES_MAX, "a follower and a backup take them all");
 
 struct segment {
     disk_file file;

@@ -27,7 +27,7 @@ static void clock_watch(bool *warned)
     *warned = apart > WALL_DRIFT_MS;
 }
 
-static void houseupkeep_run(void *context)
+static void housekeep_run(void *context)
 {
     struct housekeeper *housekeeper = context;
     bool warned = false;
@@ -92,7 +92,7 @@ enum status housekeeper_start(struct housekeeper *housekeeper, struct host *host
     if (status == STATUS_OK)
         status = wake_open(&housekeeper->upkeep_wake);
     if (status == STATUS_OK)
-        status = thread_start(&housekeeper->thread, "housekeeper", houseupkeep_run, housekeeper);
+        status = thread_start(&housekeeper->thread, "housekeeper", housekeep_run, housekeeper);
     if (status == STATUS_OK)
         status = thread_start(&housekeeper->upkeep, "upkeep", upkeep_run, housekeeper);
     return status;

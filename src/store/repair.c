@@ -33,8 +33,11 @@ static const char slot_set[] =
     "UPDATE orders SET slot = CASE (SELECT limit_per_user FROM items WHERE items.id = item)"
     " WHEN 1 THEN 0 ELSE ticket END WHERE ticket = ?1 AND state < 3";
 /* On SQLite the key of orders is by lot (store/lots.h): it does not refuse a live order in another one. */
-static const char slot_taken[] = "SELECT 1 FROM orders mine CROSS JOIN " ORDERS_BY_LOT("orders", "orders") " AND mine.ticket = ?1 AND items.id = mine.item AND items.limit_per_user = 1"
-                                                                                                           " AND orders.user_id = mine.user_id AND orders.slot = 0 AND orders.ticket <> mine.ticket";
+#define LIVE_IN_ANY_LOT ORDERS_BY_LOT("orders", "orders") " AND orders.slot = 0"
+static const char slot_taken[] =
+    "SELECT 1 FROM orders mine CROSS JOIN " LIVE_IN_ANY_LOT
+    " AND mine.ticket = ?1 AND items.id = mine.item AND items.limit_per_user = 1"
+    " AND orders.user_id = mine.user_id AND orders.ticket <> mine.ticket";
 static const char sold_set[] =
     "UPDATE items SET sold = sold_before + (SELECT coalesce(sum(quantity), 0) FROM orders"
     " WHERE item = ?1 AND state < 3), version = version + 1 WHERE id = ?1";

@@ -151,8 +151,10 @@ static enum status recover_currency(
         return STATUS_OK;
     const enum status status = sql_text(store,
         "SELECT min(currency) FROM products HAVING min(currency) = max(currency)", NO_VALUES, out, 4);
-    if (status == STATUS_NOT_FOUND)
-        memset(out, 'X', 3); /* of ISO 4217: no currency */
+    if (status == STATUS_NOT_FOUND) { /* the code of ISO 4217 for no currency */
+        memset(out, 'X', 3);
+        out[3] = '\0';
+    }
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 

@@ -22,7 +22,8 @@ void place_make(struct place *place)
 
 item_id place_item_add(struct place *place)
 {
-    struct item item = { .sale = 1, .product = 1, .flash_price = 1, .limit_per_user = 1, .total = PLACE_UNITS };
+    struct item item = { .sale = 1, .product = 1, .flash_price = 1, .limit_per_user = 1 };
+    item.total = PLACE_UNITS;
     assert_int_equal(place->store->ops->item_insert(place->store, &item), STATUS_OK);
     return item.id;
 }

@@ -31,7 +31,8 @@ void place_ops_lend(struct place *place, struct place_ops *own);
 /* One of them: the database is away. */
 enum status place_lease_away(
     struct order_store *store, const char *name, uint64_t holder, uint32_t ms, struct lease *lease);
-item_id place_item_add(struct place *place); /* another one of the same sale; place->item says which is sold */
+/* Another one of the same sale; place->item says which is sold. */
+item_id place_item_add(struct place *place);
 void place_close(struct place *place);
 void place_remove(struct place *place); /* closes too */
 /* The next record of the log: user buys one unit. */
