@@ -355,80 +355,6 @@ static void a_full_disk_stops_wins_and_not_answers_and_ends_by_itself(void **sta
     assert_int_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_RUNNING);
 }
 
-static void purchases_wait_for_orders_that_are_far_behind(void **state)
-{
-    (void)state;
-    embedded_wins_until(embedded, journal_appended(embedded_journal(embedded)) + 1);
-    ask(3, buy(ANNA, 1));
-    cycle(SALE_NOW);
-    expect(3, ANSWER_WON);
-    ask(4, buy(BERT, 1));
-    cycle(SALE_NOW + WINS_WAIT_MS - 1);
-    assert_null(port->ops->collect(port));
-    assert_int_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_RUNNING);
-    embedded_wins_until(embedded, UINT64_MAX);
-    cycle(SALE_NOW + WINS_WAIT_MS - 1);
-    expect(4, ANSWER_WON);
-}
-
-static void purchases_that_waited_for_a_second_are_refused_and_other_changes_go_on(void **state)
-{
-    (void)state;
-    embedded_wins_until(embedded, 0);
-    ask(3, buy(ANNA, 1));
-    ask(4, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = 1 } });
-    cycle(SALE_NOW);
-    assert_null(port->ops->collect(port));
-    cycle(SALE_NOW + WINS_WAIT_MS);
-    expect(3, ANSWER_UNAVAILABLE);
-    expect(4, ANSWER_DONE);
-    assert_int_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_ORDERS_LAG);
-    embedded_wins_until(embedded, UINT64_MAX);
-    ask(5, buy(ANNA, 1));
-    cycle(SALE_NOW + WINS_WAIT_MS);
-    expect(5, ANSWER_WON);
-    assert_int_not_equal(atomic_load(&embedded_board(embedded)->wins_stopped), WINS_ORDERS_LAG);
-}
-
-/* Orders move on in time for a few of them only. */
-static void purchases_that_stand_behind_many_others_are_refused_after_a_second_too(void **state)
-{
-    enum { ASKED = 1024, STEP = 256, STEP_MS = 6 * WINS_WAIT_MS / 10 };
-    struct embedded_config config = config_make(4096, ASKED);
-    uint32_t won = 0, refused = 0;
-    config.journal.segment_bytes = 64 * JOURNAL_PAGE;
-    config.journal.batch_bytes = 32 * JOURNAL_PAGE;
-    (void)state;
-    embedded_close(embedded);
-    assert_int_equal(embedded_open(&embedded, &config, &report), STATUS_OK);
-    port = embedded_port(embedded, 0, NULL);
-    ask(3, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = ASKED } });
-    cycle(SALE_NOW);
-    expect(3, ANSWER_DONE);
-    assert_int_equal(embedded_housekeep(embedded), STATUS_OK); /* a segment of the new size is ready */
-    lsn_t until = journal_appended(embedded_journal(embedded)) + 1;
-    for (user_id user = 0; user < ASKED; user++)
-        ask(100 + user, buy(1000 + user, 1));
-    for (uint64_t ms = 0; ms <= 2 * STEP_MS; ms += STEP_MS, until += STEP) {
-        embedded_wins_until(embedded, until);
-        cycle(SALE_NOW + ms);
-        for (const struct inventory_answer *told; (told = port->ops->collect(port)) != NULL;) {
-            won += told->outcome.answer == ANSWER_WON;
-            refused += told->outcome.answer == ANSWER_UNAVAILABLE;
-        }
-        assert_true(refused == 0 || ms >= WINS_WAIT_MS);
-    }
-    assert_true(won > 0);
-    assert_true(refused > 0);
-    assert_int_equal(won + refused, ASKED);
-    ask(2000, buy(5000, 1)); /* who comes later waits again */
-    cycle(SALE_NOW + 2 * STEP_MS);
-    assert_null(port->ops->collect(port));
-    embedded_wins_until(embedded, UINT64_MAX);
-    cycle(SALE_NOW + 2 * STEP_MS);
-    expect(2000, ANSWER_WON);
-}
-
 static void another_data_folder_is_refused_by_name(void **state)
 {
     (void)state;
@@ -543,9 +469,6 @@ int main(void)
         RULE(after_a_journal_fault_nothing_is_told_any_more),
         RULE(what_was_told_is_there_after_a_restart_also_from_a_snapshot),
         RULE(a_full_disk_stops_wins_and_not_answers_and_ends_by_itself),
-        RULE(purchases_wait_for_orders_that_are_far_behind),
-        RULE(purchases_that_waited_for_a_second_are_refused_and_other_changes_go_on),
-        RULE(purchases_that_stand_behind_many_others_are_refused_after_a_second_too),
         RULE(another_data_folder_is_refused_by_name),
         RULE(collecting_one_by_one_never_overflows_the_answers),
         RULE(threads_answer_every_request_once),
