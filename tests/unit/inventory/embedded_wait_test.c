@@ -245,6 +245,35 @@ static void purchases_that_waited_for_a_second_are_refused_and_other_changes_go_
     assert_int_not_equal(wins_stopped(), WINS_ORDERS_LAG);
 }
 
+static void the_host_is_woken_for_a_purchase_that_waits_and_not_for_none(void **state)
+{
+    struct wake host;
+    (void)state;
+    assert_int_equal(wake_open(&host), STATUS_OK);
+    embedded_host(embedded, &host);
+    embedded_wins_until(embedded, 0);
+    assert_false(is_woken(&host));
+    ask(3, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = 1 } });
+    cycle(SALE_NOW);
+    expect(3, ANSWER_DONE);
+    assert_true(is_woken(&host)); /* by the request, and by the sync */
+    embedded_wins_until(embedded, 1);
+    assert_false(is_woken(&host));
+    ask(4, buy(ANNA));
+    turns(SALE_NOW);
+    assert_null(port->ops->collect(port));
+    (void)is_woken(&host);
+    embedded_wins_until(embedded, UINT64_MAX);
+    assert_true(is_woken(&host));
+    cycle(SALE_NOW);
+    expect(4, ANSWER_WON);
+    (void)is_woken(&host);
+    embedded_wins_until(embedded, 0); /* nobody waits any more */
+    assert_false(is_woken(&host));
+    embedded_host(embedded, NULL);
+    wake_close(&host);
+}
+
 #define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -256,6 +285,7 @@ int main(void)
         RULE(the_host_is_woken_when_the_next_segment_is_there_or_has_no_room),
         RULE(purchases_wait_for_orders_that_are_far_behind),
         RULE(purchases_that_waited_for_a_second_are_refused_and_other_changes_go_on),
+        RULE(the_host_is_woken_for_a_purchase_that_waits_and_not_for_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
