@@ -7,8 +7,10 @@
 #include "tests/unit/journal/memory_disk.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 
-enum { SLOTS = 16, END_MS = 4000 };
+enum { SLOTS = 64, END_MS = 4000, MOMENTS = 3000, MOMENT_SPINS = 4, LOST_MS = 10000 };
 
 static struct disk *disk;
 static struct embedded *embedded;
@@ -274,6 +276,81 @@ static void the_host_is_woken_for_a_purchase_that_waits_and_not_for_none(void **
     wake_close(&host);
 }
 
+/* Another thread moves wins_until on, each time at another moment of a turn. */
+static _Atomic uint32_t moment, moved;
+
+static void *mover_run(void *context)
+{
+    uint32_t last = 0;
+    (void)context;
+    while (last < MOMENTS) {
+        const uint32_t next = atomic_load(&moment);
+        if (next == last) {
+            sched_yield();
+            continue;
+        }
+        for (uint32_t spins = next % 500 * MOMENT_SPINS; spins > 0; spins--)
+            atomic_signal_fence(memory_order_seq_cst);
+        embedded_wins_until(embedded, UINT64_MAX);
+        atomic_store(&moved, last = next);
+    }
+    return NULL;
+}
+
+/* False: nobody told the host to look again. */
+static bool purchase_is_decided(struct wake *host)
+{
+    struct pollfd readable = { .fd = host->fd, .events = POLLIN };
+    const struct inventory_answer *told = NULL;
+    while (told == NULL) {
+        const bool again = embedded_turn(embedded, SALE_NOW);
+        if (embedded_write(embedded))
+            continue;
+        for (told = port->ops->collect(port); told != NULL && told->tag != 4;)
+            told = port->ops->collect(port);
+        if (told != NULL || again)
+            continue;
+        if (poll(&readable, 1, LOST_MS) == 0)
+            return false;
+        wake_clear(host);
+    }
+    return told->outcome.answer == ANSWER_SOLD_OUT;
+}
+
+/* Also when they do between the look of a turn and its wait: then nobody wakes the host. */
+static void a_purchase_is_decided_whenever_orders_catch_up(void **state)
+{
+    struct wake host;
+    pthread_t mover;
+    bool decided = true;
+    (void)state;
+    for (uint64_t tag = 50; tag < 60; tag++) {
+        assert_int_equal(embedded_prepare(embedded), STATUS_OK);
+        ask(tag, buy(tag));
+        cycle(SALE_NOW);
+        expect(tag, ANSWER_WON);
+    }
+    assert_int_equal(wake_open(&host), STATUS_OK);
+    embedded_host(embedded, &host);
+    assert_int_equal(pthread_create(&mover, NULL, mover_run, NULL), 0);
+    for (uint32_t i = 1; i <= MOMENTS && decided; i++) {
+        embedded_wins_until(embedded, 0);
+        for (uint32_t question = 0; question < SLOTS - 1; question++) /* the turn takes longer */
+            ask(3, (struct command){ .type = COMMAND_ASK_COUNTS, .ask = { .item = 1 } });
+        ask(4, buy(ANNA));
+        wake_clear(&host);
+        atomic_store(&moment, i);
+        decided = purchase_is_decided(&host);
+        while (atomic_load(&moved) < i)
+            sched_yield();
+    }
+    atomic_store(&moment, MOMENTS); /* the end of the other thread */
+    pthread_join(mover, NULL);
+    embedded_host(embedded, NULL);
+    wake_close(&host);
+    assert_true(decided);
+}
+
 #define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -286,6 +363,7 @@ int main(void)
         RULE(purchases_wait_for_orders_that_are_far_behind),
         RULE(purchases_that_waited_for_a_second_are_refused_and_other_changes_go_on),
         RULE(the_host_is_woken_for_a_purchase_that_waits_and_not_for_none),
+        RULE(a_purchase_is_decided_whenever_orders_catch_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
