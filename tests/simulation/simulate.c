@@ -190,10 +190,10 @@ static void totals_print(const struct options *options, const struct totals *tot
                                                : "server";
     struct tms used;
     (void)times(&used);
+    printf("%" PRIu64 " segments of the journal were packed\n", totals->packed);
     printf("%" PRIu64 " sales from seed %" PRIu64 ", store %s: %" PRIu64 " commands, %" PRIu64
            " wins, %" PRIu64 " crashes, no violation\n",
         totals->sales, options->from, store, totals->commands, totals->wins, totals->crashes);
-    printf("%" PRIu64 " segments of the journal were packed\n", totals->packed);
     if (packed_none(totals))
         printf("VIOLATION journal: no segment was packed in so many sales\n");
     if (options->bench) /* the second figure leaves out what other programs took of the cores */

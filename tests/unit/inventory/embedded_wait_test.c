@@ -16,10 +16,9 @@ static struct disk *disk;
 static struct embedded *embedded;
 static struct inventory_port *port;
 
-static void inventory_start(void)
+static struct embedded_config config_make(uint32_t slots)
 {
-    struct embedded_report report;
-    const struct embedded_config config = {
+    return (struct embedded_config){
         .journal = { .disk = disk,
             .data_id = 5,
             .segment_bytes = 4 * JOURNAL_PAGE,
@@ -27,8 +26,14 @@ static void inventory_start(void)
         },
         .engine = { .items_max = 4, .sales_max = 3, .tickets_max = 4096 },
         .ports = 1,
-        .ring_slots = SLOTS,
+        .ring_slots = slots,
     };
+}
+
+static void inventory_start(void)
+{
+    struct embedded_report report;
+    const struct embedded_config config = config_make(SLOTS);
     assert_int_equal(embedded_open(&embedded, &config, &report), STATUS_OK);
     port = embedded_port(embedded, 0, NULL);
 }
@@ -247,6 +252,46 @@ static void purchases_that_waited_for_a_second_are_refused_and_other_changes_go_
     assert_int_not_equal(wins_stopped(), WINS_ORDERS_LAG);
 }
 
+/* Orders move on in time for a few of them only. */
+static void purchases_that_stand_behind_many_others_are_refused_after_a_second_too(void **state)
+{
+    enum { ASKED = 1024, STEP = 256, STEP_MS = 6 * WINS_WAIT_MS / 10 };
+    struct embedded_config config = config_make(ASKED);
+    struct embedded_report report;
+    uint32_t won = 0, refused = 0;
+    config.journal.segment_bytes = 64 * JOURNAL_PAGE;
+    config.journal.batch_bytes = 32 * JOURNAL_PAGE;
+    (void)state;
+    embedded_close(embedded);
+    assert_int_equal(embedded_open(&embedded, &config, &report), STATUS_OK);
+    port = embedded_port(embedded, 0, NULL);
+    ask(3, (struct command){ .type = COMMAND_ADJUST, .adjust = { .item = 1, .delta = ASKED } });
+    cycle(SALE_NOW);
+    expect(3, ANSWER_DONE);
+    assert_int_equal(embedded_housekeep(embedded), STATUS_OK); /* a segment of the new size is ready */
+    lsn_t until = journal_appended(embedded_journal(embedded)) + 1;
+    for (user_id user = 0; user < ASKED; user++)
+        ask(100 + user, buy(1000 + user));
+    for (uint64_t ms = 0; ms <= 2 * STEP_MS; ms += STEP_MS, until += STEP) {
+        embedded_wins_until(embedded, until);
+        cycle(SALE_NOW + ms);
+        for (const struct inventory_answer *told; (told = port->ops->collect(port)) != NULL;) {
+            won += told->outcome.answer == ANSWER_WON;
+            refused += told->outcome.answer == ANSWER_UNAVAILABLE;
+        }
+        assert_true(refused == 0 || ms >= WINS_WAIT_MS);
+    }
+    assert_true(won > 0);
+    assert_true(refused > 0);
+    assert_int_equal(won + refused, ASKED);
+    ask(2000, buy(5000)); /* who comes later waits again */
+    cycle(SALE_NOW + 2 * STEP_MS);
+    assert_null(port->ops->collect(port));
+    embedded_wins_until(embedded, UINT64_MAX);
+    cycle(SALE_NOW + 2 * STEP_MS);
+    expect(2000, ANSWER_WON);
+}
+
 static void the_host_is_woken_for_a_purchase_that_waits_and_not_for_none(void **state)
 {
     struct wake host;
@@ -362,6 +407,7 @@ int main(void)
         RULE(the_host_is_woken_when_the_next_segment_is_there_or_has_no_room),
         RULE(purchases_wait_for_orders_that_are_far_behind),
         RULE(purchases_that_waited_for_a_second_are_refused_and_other_changes_go_on),
+        RULE(purchases_that_stand_behind_many_others_are_refused_after_a_second_too),
         RULE(the_host_is_woken_for_a_purchase_that_waits_and_not_for_none),
         RULE(a_purchase_is_decided_whenever_orders_catch_up),
     };
