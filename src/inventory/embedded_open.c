@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { SNAPSHOT_ROWS_PER_RECORD = 4 };
+
 static void board_fill(struct embedded *embedded)
 {
     for (item_id item = 1; item < embedded->config.engine.items_max; item++) {
@@ -43,6 +45,21 @@ enum status embedded_snapshot_now(struct embedded *embedded)
         embedded->config.journal.disk, &embedded->engine, embedded->config.journal.data_id, &end);
 }
 
+/* What makes a snapshot large. */
+static uint64_t rows_count(const struct engine *engine)
+{
+    return engine->tickets.rows_end + engine->buyers.rows_end + engine->places.count - engine->places.begin;
+}
+
+/* A snapshot holds the whole state, so one after each segment would cost the more, the more a folder has sold.
+ * One whenever the log has grown by a record for every few of its rows costs each record the same, and a
+ * start replays no more than that. */
+static bool snapshot_is_due(const struct embedded *embedded, uint64_t until)
+{
+    return until > embedded->snapshot_lsn
+        && (until - embedded->snapshot_lsn) * SNAPSHOT_ROWS_PER_RECORD >= embedded->snapshot_rows;
+}
+
 static enum status snapshot_build(struct embedded *embedded, uint64_t until)
 {
     struct engine engine;
@@ -60,6 +77,10 @@ static enum status snapshot_build(struct embedded *embedded, uint64_t until)
             &embedded->config.journal, &from, until, replay_record, &replay, &recovery);
         if (status == STATUS_OK)
             status = snapshot_write(disk, &engine, data_id, &recovery.end);
+        if (status == STATUS_OK) {
+            embedded->snapshot_lsn = recovery.end.lsn;
+            embedded->snapshot_rows = rows_count(&engine);
+        }
     }
     if (status != STATUS_OK)
         log_error("inventory", "no snapshot could be written (%s%s%s); replay after a crash takes longer",
@@ -105,7 +126,7 @@ enum status embedded_keep(struct embedded *embedded)
     if (status == STATUS_OK && begun != embedded->segments_seen) {
         embedded->segments_seen = begun;
         const uint64_t start = journal_segment_start(embedded->journal);
-        if (start > 1)
+        if (start > 1 && snapshot_is_due(embedded, start - 1))
             status = snapshot_build(embedded, start - 1);
     }
     return segment_pack(embedded, begun, status);
@@ -213,6 +234,8 @@ enum status embedded_open(
     embedded->places_sealed = embedded->engine.places.count;
     embedded->last_time_ms = embedded->time_floor_ms;
     embedded->segments_seen = embedded->segments_closed = journal_segments_begun(embedded->journal);
+    embedded->snapshot_lsn = report->snapshot.lsn;
+    embedded->snapshot_rows = rows_count(&embedded->engine); /* at least as many as it has */
     embedded->pack.wanted = true; /* what a crash or an older program left */
     atomic_store(&embedded->board.durable_lsn, embedded->durable);
     board_fill(embedded);

@@ -115,6 +115,39 @@ static void a_roll_makes_a_snapshot_and_the_next_start_replays_only_what_follows
     assert_true(engine_digest(embedded_engine(embedded)) == digest);
 }
 
+static void snapshot_newest(void *context, const char *name)
+{
+    uint64_t *newest = context, lsn;
+    assert_int_equal(span_to_hex64(span_from_string(name + strlen("snapshot-")), &lsn), STATUS_OK);
+    *newest = lsn > *newest ? lsn : *newest;
+}
+
+/* One after each roll would write rows × rolls. */
+static void snapshots_become_rarer_as_the_state_grows_and_replay_stays_in_proportion(void **state)
+{
+    enum { WINS = 900, RECORDS_PER_SEGMENT = 3 };
+    uint64_t newest = 0, snapshots = 0, rows_written = 0;
+    (void)state;
+    for (user_id user = 1; user <= WINS; user++) {
+        uint64_t now = 0;
+        assert_int_equal(buy(user, SALE_NOW), ANSWER_WON);
+        assert_int_equal(embedded_housekeep(embedded), STATUS_OK);
+        assert_int_equal(disk->ops->list(disk, "snapshot-", snapshot_newest, &now), STATUS_OK);
+        const uint64_t end = journal_durable(embedded_journal(embedded));
+        if (now != newest) {
+            snapshots++;
+            rows_written += 2 * now; /* a ticket and a buyer for each win */
+        }
+        newest = now;
+        assert_true((end - newest) * 4 <= 2 * newest + 4 * RECORDS_PER_SEGMENT);
+    }
+    assert_in_range(snapshots, 8, 20);
+    assert_in_range(rows_written, 2 * WINS, 6 * 2 * WINS / 2);
+    embedded_close(embedded);
+    assert_int_equal(inventory_open(4096), STATUS_OK);
+    assert_true(report.snapshot.lsn == newest);
+}
+
 static void a_roll_packs_the_closed_segment_and_the_log_replays_without_a_snapshot(void **state)
 {
     user_id user = 100;
@@ -196,6 +229,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             a_roll_makes_a_snapshot_and_the_next_start_replays_only_what_follows, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            snapshots_become_rarer_as_the_state_grows_and_replay_stays_in_proportion, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_roll_packs_the_closed_segment_and_the_log_replays_without_a_snapshot, setup, teardown),
         cmocka_unit_test_setup_teardown(

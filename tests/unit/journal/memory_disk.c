@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, SECTOR = 512, FILES = 1024, NAMES = 256, HANDLES = 32, CHANGES = 1024 };
+enum { PAGE = 4096, SECTOR = 512, FILES = 1024, NAMES = 512, HANDLES = 32, CHANGES = 1024 };
 
 struct content {
     uint8_t *current, *stable;
