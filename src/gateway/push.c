@@ -22,8 +22,8 @@
 #include "gateway/waiting_room.h"
 
 enum {
-    VISITS_BUSY = 1024, /* sockets a turn while there is something to tell them */
-    VISITS_IDLE = 64,   /* and otherwise, to see which sessions are over */
+    VISITS_BUSY = 128, /* sockets a turn while there is something to tell them: 1 to 2 ms */
+    VISITS_IDLE = 64,  /* and otherwise, to see which sessions are over */
     AWAY_PAUSE_MS = 1000,
     ROOM_MS = 500, /* between two looks at where people in waiting rooms stand */
     FRAME_BYTES = JOB_RESPONSE_BYTES + 4096,
@@ -373,16 +373,15 @@ static void tick(struct routes *routes, uint64_t now_ms)
         visits_make(routes, VISITS_IDLE, now_ms);
 }
 
-void push_turn(struct routes *routes, uint64_t now_ms)
+bool push_turn(struct routes *routes, uint64_t now_ms)
 {
     struct push *push = routes->push;
     if (push->table.count == 0)
-        return;
+        return false;
     if (now_ms >= push->tick_ms)
         tick(routes, now_ms);
     if (push->visits_left > 0)
         visits_make(routes, push->visits_left < VISITS_BUSY ? push->visits_left : VISITS_BUSY, now_ms);
-    if (push->visits_left > 0)
-        wake_signal(edge_wake(routes->edge)); /* go on at once, after the others had their turn */
     jobs_start(routes, now_ms);
+    return push->visits_left > 0;
 }

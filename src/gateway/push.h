@@ -36,6 +36,7 @@ void push_message(struct routes *routes, uint64_t id, struct span text);
 void push_gone(struct routes *routes, uint64_t id, enum edge_socket_end end);
 void push_note(struct routes *routes, ticket_number ticket, user_id user); /* ticket 0: many */
 void push_job_returned(struct routes *routes, const struct job *job);
-void push_turn(struct routes *routes, uint64_t now_ms);
+/* True: sockets are still to be told, in the next turn. */
+bool push_turn(struct routes *routes, uint64_t now_ms);
 
 #endif

@@ -401,7 +401,7 @@ void routes_collect(struct routes *routes)
     }
 }
 
-void routes_turn(struct routes *routes, uint64_t now_ms)
+bool routes_turn(struct routes *routes, uint64_t now_ms)
 {
     /* The values of the last turn are not used any more: count the turn before loading new ones. */
     reader_turn_done(routes->shared.turns, routes->index);
@@ -414,11 +414,12 @@ void routes_turn(struct routes *routes, uint64_t now_ms)
     funnel_keys_turn(&routes->keys, now_ms);
     jobs_turn(routes, now_ms);
     console_passwords_turn(routes);
-    push_turn(routes, now_ms);
+    const bool more = push_turn(routes, now_ms);
     routes->port->ops->flush(routes->port);
     if (routes->refused && --routes->sample_in == 0)
         purchase_sample(routes);
     routes->refused = false;
+    return more;
 }
 
 static void routes_message(void *self, uint64_t socket, struct span text)

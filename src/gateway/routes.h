@@ -72,8 +72,9 @@ MUST_CHECK enum status routes_open(struct routes **routes, const struct routes_s
 void routes_close(struct routes *routes); /* accepts NULL */
 /* All but turn, which is composed of the two below and the inventory's, where its loop hosts it. */
 struct edge_handler routes_handler(struct routes *routes);
-void routes_turn(struct routes *routes, uint64_t now_ms); /* up to the requests that go to the inventory */
-void routes_collect(struct routes *routes);               /* its answers */
+/* Up to the requests that go to the inventory. True: it has more to tell, in the next turn. */
+bool routes_turn(struct routes *routes, uint64_t now_ms);
+void routes_collect(struct routes *routes); /* its answers */
 void routes_edge(struct routes *routes, struct edge *edge); /* before edge_run */
 
 #endif

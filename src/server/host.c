@@ -28,8 +28,9 @@ bool loop_turn(void *self, uint64_t now_ms)
 {
     const struct loop *loop = self;
     struct inventory *hosted = loop->hosted;
-    routes_turn(loop->routes, now_ms);
-    const bool again = hosted != NULL && hosted->ops->turn(hosted, clock_now_ms());
+    bool again = routes_turn(loop->routes, now_ms);
+    if (hosted != NULL)
+        again |= hosted->ops->turn(hosted, clock_now_ms());
     routes_collect(loop->routes);
     return again;
 }

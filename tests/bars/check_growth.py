@@ -21,6 +21,7 @@ import growth_bans  # noqa: E402
 import growth_journal  # noqa: E402
 import growth_moves  # noqa: E402
 import growth_orders  # noqa: E402
+import growth_push  # noqa: E402
 import growth_reads  # noqa: E402
 import growth_rooms  # noqa: E402
 import growth_sales  # noqa: E402
@@ -124,7 +125,8 @@ def bar_4(bars):
                    growth_orders,
                    growth_users,
                    growth_rooms,
-                   growth_sales):
+                   growth_sales,
+                   growth_push):
         module.parts(bars)
 
 
