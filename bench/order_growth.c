@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the cost of writing an order grows with the orders of an item: the order store alone, without
  * inventory, journal or network. Users come in random order, as hashed names do.
- * usage: order_growth --to DB [--orders N] [--step N] [--batch N] [--cache-mib N] [--raw N]
+ * usage: order_growth --to DB [--orders N] [--step N] [--batch N] [--cache-mib N] [--lot N] [--raw N]
  * --to: a file of SQLite, or the URL of a server with an empty database (tools/with-postgres …).
- * --cache-mib 0: as a program opens the database that is not the server.
+ * --lot: orders in a lot of the item (store/lots.h). --cache-mib 0: as a program opens the database that is not the server.
  * --raw N: after each batch the same rows once more, by the same connection, into a table of their own
  * with the columns, rules and indexes of the table of orders, N by one statement (SQLite: one by one,
  * prepared), as many in a transaction; nothing else is read or written. That is the yardstick: raw_per_s,
  * and ratio, orders a second in parts of it.
  * A line of JSON for each step: orders so far, orders/s in it, µs of processor time an order, bytes
- * written an order, and the longest transaction. */
+ * written an order, the longest transaction, and µs to look for the orders of one user. */
 #include "store/mysql/mysql.h"
 #include "store/postgres/postgres.h"
 #include "store/schema.h"
@@ -23,9 +23,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
+enum { LOOKS = 5000 };
+
 struct options {
     const char *to_path;
-    uint32_t orders, step, batch, cache_mib, raw;
+    uint32_t orders, step, batch, cache_mib, raw, lot;
 };
 
 struct moment {
@@ -140,6 +142,21 @@ static void batch_write(struct order_store *store, uint64_t after, uint32_t coun
         fail("a batch was not written", refusal.text);
 }
 
+static double own_us(struct order_store *store, uint32_t orders)
+{
+    const struct moment began = moment_now();
+    for (uint64_t i = 1; i <= LOOKS; i++) {
+        const struct order_filter filter = { .user = user_of(i * orders / LOOKS) };
+        struct order own[2];
+        ticket_number next;
+        uint32_t count;
+        must(store->ops->orders_list(store, &filter, own, 2, &count, &next), "orders of a user");
+        if (count != 1 || own[0].user != filter.user)
+            fail("orders of a user", "not one");
+    }
+    return (moment_now().cpu_s - began.cpu_s) * 1e6 / LOOKS;
+}
+
 /* ---- raw rows ---- */
 
 enum { RAW_COLUMNS = 13 };
@@ -221,7 +238,7 @@ static struct options options_read(int argc, char **argv)
     static const struct option names[] = { { "to", required_argument, NULL, 't' },
         { "orders", required_argument, NULL, 'o' }, { "step", required_argument, NULL, 's' },
         { "batch", required_argument, NULL, 'b' }, { "cache-mib", required_argument, NULL, 'c' },
-        { "raw", required_argument, NULL, 'r' }, { 0 } };
+        { "raw", required_argument, NULL, 'r' }, { "lot", required_argument, NULL, 'l' }, { 0 } };
     struct options options = { .orders = 4000000, .step = 500000, .batch = ORDER_BATCH_MAX, .cache_mib = 64 };
     for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == 't')
@@ -236,6 +253,8 @@ static struct options options_read(int argc, char **argv)
             options.cache_mib = (uint32_t)strtoul(optarg, NULL, 10);
         else if (option == 'r')
             options.raw = (uint32_t)strtoul(optarg, NULL, 10);
+        else if (option == 'l')
+            options.lot = (uint32_t)strtoul(optarg, NULL, 10);
         else
             exit(2);
     }
@@ -266,12 +285,14 @@ static void pair_write(struct order_store *store, const struct options *options,
     times->raw_s += moment_now().wall_s - ended.wall_s;
 }
 
-static void step_tell(const struct options *options, uint32_t done, double count, struct step_times times)
+static void step_tell(const struct options *options, uint32_t done, double count,
+    struct step_times times, double look_us)
 {
     printf(
-        "{\"orders\":%u,\"orders_per_s\":%.0f,\"cpu_us\":%.1f,\"bytes\":%.0f,\"longest_ms\":%.0f",
+        "{\"orders\":%u,\"orders_per_s\":%.0f,\"cpu_us\":%.1f,\"bytes\":%.0f,\"longest_ms\":%.0f,"
+        "\"own_us\":%.1f",
         done, count / times.orders_s, times.orders_cpu_s * 1e6 / count, times.written / count,
-        times.longest_s * 1000);
+        times.longest_s * 1000, look_us);
     if (options->raw > 0)
         printf(",\"raw_per_s\":%.0f,\"ratio\":%.2f", count / times.raw_s, times.raw_s / times.orders_s);
     puts("}");
@@ -282,6 +303,8 @@ int main(int argc, char **argv)
 {
     const struct options options = options_read(argc, argv);
     struct order_store *store = item_make(options.to_path, options.cache_mib);
+    if (options.lot > 0)
+        store_lots_set(store, options.lot);
     if (options.raw > 0)
         raw_table_make(store_connection(store));
     for (uint32_t done = 0; done < options.orders;) {
@@ -293,7 +316,7 @@ int main(int argc, char **argv)
             pair_write(store, &options, done, count, &times);
             done += count;
         }
-        step_tell(&options, done, done - first, times);
+        step_tell(&options, done, done - first, times, own_us(store, done));
     }
     store->ops->close(store);
     return 0;

@@ -14,7 +14,7 @@
  *      indexes leaves out what stands in braces; others make an index of the columns in braces. A UNIQUE
  *      one holds there only where the condition does (by a generated column)
  *   7. tables: a database that keeps orders by lot (keys_by_lot) takes what stands in square brackets, others
- *      leave it out
+ *      leave it out. Its statements may call lot_may_have(item, lot, user), which asks the connection's `lots`
  * No statement relies on going on after an error: a failed one spoils its transaction, or its part if there
  * is one, which the caller then drops.
  *
@@ -61,9 +61,15 @@ enum sql_error {
                      * only by a database that commits changes of tables by themselves */
 };
 
+/* Whether a lot of an item may have orders of a user (store/lots.h). False: it has none. Any thread. */
+struct lot_filter {
+    bool (*may_have)(struct lot_filter *, uint64_t item, uint64_t lot, uint64_t user);
+};
+
 struct driver;
 struct sql_connection {
     const struct driver *driver;
+    struct lot_filter *lots; /* NULL: each lot may have each user */
 };
 /* A statement whose rows are being read. */
 struct sql_row {

@@ -3,6 +3,8 @@
 
 #include "store/store.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* A block is the filters of LOTS_PER_BLOCK lots, bit by bit: each word has one bit of each lot. A user has
@@ -15,7 +17,9 @@ enum {
     PAGE_USERS = 64,   /* of a lot, on average */
     BLOCKS = LOTS_MAX / LOTS_PER_BLOCK,
 };
-typedef uint32_t lot_page[PAGE_WORDS];
+/* The writer sets bits while readers look. A reader that sees an order sees its bits, which were set before
+ * the transaction of the order was kept. */
+typedef _Atomic uint32_t lot_page[PAGE_WORDS];
 
 struct item_lots {
     item_id item;
@@ -25,7 +29,11 @@ struct item_lots {
 };
 
 struct store_lots {
-    uint64_t uses; /* users who were looked for */
+    struct lot_filter filter; /* first: readers get its address, which is this one's */
+    pthread_mutex_t lock; /* of items, blocks and `known`. The writer changes them, readers look; the
+                               * writer looks without it */
+    uint32_t lot_orders;
+    uint64_t uses; /* orders that were written to items with several lots */
     struct item_lots *items[LOT_ITEMS_MAX];
 };
 
@@ -48,9 +56,9 @@ static uint64_t mixed(user_id user)
     return user ^ user >> 31;
 }
 
-static uint32_t pages_of(const struct store *store)
+static uint32_t pages_of(const struct store_lots *lots)
 {
-    return (store->lot_orders + PAGE_USERS - 1) / PAGE_USERS;
+    return (lots->lot_orders + PAGE_USERS - 1) / PAGE_USERS;
 }
 
 struct place {
@@ -58,49 +66,48 @@ struct place {
     uint64_t marks; /* 10 bits each */
 };
 
-static struct place place_of(const struct store *store, user_id user)
+static struct place place_of(const struct store_lots *lots, user_id user)
 {
     const uint64_t hash = mixed(user);
-    return (struct place){ (uint32_t)((hash >> 32) * pages_of(store) >> 32),
+    return (struct place){ (uint32_t)((hash >> 32) * pages_of(lots) >> 32),
         hash * UINT64_C(0x9E3779B97F4A7C15) >> 4 };
 }
 
-static void users_add(uint32_t *page, uint64_t marks, uint32_t bit)
+static void users_add(_Atomic uint32_t *page, uint64_t marks, uint32_t bit)
 {
-    for (uint32_t i = 0; i < MARKS; i++, marks >>= 10)
-        page[marks % PAGE_WORDS] |= bit;
+    for (uint32_t i = 0; i < MARKS; i++, marks >>= 10) {
+        _Atomic uint32_t *word = &page[marks % PAGE_WORDS];
+        const uint32_t before = atomic_load_explicit(word, memory_order_relaxed);
+        atomic_store_explicit(word, before | bit, memory_order_relaxed); /* one thread writes */
+    }
 }
 
-static uint32_t lots_of(const uint32_t *page, uint64_t marks)
+static uint32_t lots_of(const _Atomic uint32_t *page, uint64_t marks)
 {
     uint32_t lots = UINT32_MAX;
     for (uint32_t i = 0; i < MARKS; i++, marks >>= 10)
-        lots &= page[marks % PAGE_WORDS];
+        lots &= atomic_load_explicit(&page[marks % PAGE_WORDS], memory_order_relaxed);
     return lots;
 }
 
-static void add(const struct store *store, struct item_lots *of, uint32_t lot, user_id user)
+static void add(const struct store_lots *lots, struct item_lots *of, uint32_t lot, user_id user)
 {
     lot_page *block = of->blocks[lot / LOTS_PER_BLOCK];
-    const struct place place = place_of(store, user);
+    const struct place place = place_of(lots, user);
     if (block != NULL)
         users_add(block[place.page], place.marks, UINT32_C(1) << lot % LOTS_PER_BLOCK);
 }
 
-static void item_free(struct item_lots **item)
+/* NULL: an empty one. */
+static void item_put(struct store_lots *lots, struct item_lots **place, struct item_lots *item)
 {
-    for (uint32_t i = 0; *item != NULL && i < BLOCKS; i++)
-        free((*item)->blocks[i]);
-    free(*item);
-    *item = NULL;
-}
-
-void store_lots_free(struct store *store)
-{
-    for (uint32_t i = 0; store->lots != NULL && i < LOT_ITEMS_MAX; i++)
-        item_free(&store->lots->items[i]);
-    free(store->lots);
-    store->lots = NULL;
+    pthread_mutex_lock(&lots->lock);
+    struct item_lots *before = *place;
+    *place = item;
+    pthread_mutex_unlock(&lots->lock);
+    for (uint32_t i = 0; before != NULL && i < BLOCKS; i++)
+        free(before->blocks[i]);
+    free(before);
 }
 
 static uint32_t blocks_count(const struct item_lots *of)
@@ -125,33 +132,44 @@ static struct item_lots **place_oldest(struct store_lots *lots)
     return oldest;
 }
 
-static bool given_up(const struct store *store, const struct item_lots *of)
+static bool given_up(const struct store_lots *lots, const struct item_lots *of)
 {
-    return store->lots->uses - of->used > (uint64_t)LOTS_KEPT * store->lot_orders;
+    return lots->uses - of->used > (uint64_t)LOTS_KEPT * lots->lot_orders;
 }
 
-static size_t bytes_used(const struct store *store)
+static size_t bytes_used(const struct store_lots *lots)
 {
     size_t blocks = 0;
     for (uint32_t i = 0; i < LOT_ITEMS_MAX; i++)
-        blocks += blocks_count(store->lots->items[i]);
-    return blocks * pages_of(store) * sizeof(lot_page);
+        blocks += blocks_count(lots->items[i]);
+    return blocks * pages_of(lots) * sizeof(lot_page);
 }
 
 /* The block of a lot that comes next, if there is room. */
-static void block_need(const struct store *store, struct item_lots *of, uint32_t lot)
+static void block_need(struct store_lots *lots, struct item_lots *of, uint32_t lot)
 {
-    const size_t bytes = pages_of(store) * sizeof(lot_page);
+    const size_t bytes = pages_of(lots) * sizeof(lot_page);
     lot_page **block = &of->blocks[lot / LOTS_PER_BLOCK];
     if (*block != NULL || lot % LOTS_PER_BLOCK != 0)
         return;
-    for (uint32_t i = 0; i < LOT_ITEMS_MAX && bytes_used(store) + bytes > LOT_FILTERS_BYTES_MAX; i++) {
-        struct item_lots **other = &store->lots->items[i];
-        if (*other != NULL && *other != of && given_up(store, *other))
-            item_free(other);
+    for (uint32_t i = 0; i < LOT_ITEMS_MAX && bytes_used(lots) + bytes > LOT_FILTERS_BYTES_MAX; i++) {
+        struct item_lots **other = &lots->items[i];
+        if (*other != NULL && *other != of && given_up(lots, *other))
+            item_put(lots, other, NULL);
     }
-    if (bytes_used(store) + bytes <= LOT_FILTERS_BYTES_MAX)
-        *block = calloc(1, bytes);
+    if (bytes_used(lots) + bytes > LOT_FILTERS_BYTES_MAX)
+        return;
+    lot_page *made = calloc(1, bytes);
+    pthread_mutex_lock(&lots->lock);
+    *block = made;
+    pthread_mutex_unlock(&lots->lock);
+}
+
+static void lot_known(struct store_lots *lots, struct item_lots *of)
+{
+    pthread_mutex_lock(&lots->lock);
+    of->known++;
+    pthread_mutex_unlock(&lots->lock);
 }
 
 /* The next lot, as it is in the database. Fails: those that are in already are taken for users of it. */
@@ -159,9 +177,9 @@ static enum status lot_learn(struct store *store, struct item_lots *of)
 {
     const uint32_t lot = of->known;
     struct sql_row *row;
-    block_need(store, of, lot);
+    block_need(store->lots, of, lot);
     if (of->blocks[lot / LOTS_PER_BLOCK] == NULL) {
-        of->known++;
+        lot_known(store->lots, of);
         return STATUS_OK;
     }
     enum status status = sql_query(store, "SELECT user_id FROM orders WHERE item = ?1 AND lot = ?2",
@@ -169,44 +187,39 @@ static enum status lot_learn(struct store *store, struct item_lots *of)
     if (status != STATUS_OK)
         return status;
     while ((status = sql_next(row)) == STATUS_OK)
-        add(store, of, lot, (user_id)row->connection->driver->number(row, 0));
+        add(store->lots, of, lot, (user_id)row->connection->driver->number(row, 0));
     sql_finish(row);
     if (status != STATUS_NOT_FOUND)
         return status;
-    of->known++;
+    lot_known(store->lots, of);
     return STATUS_OK;
 }
 
 /* NULL: it is not there. */
 static struct item_lots *item_find(const struct store_lots *lots, item_id item)
 {
-    for (uint32_t i = 0; lots != NULL && i < LOT_ITEMS_MAX; i++)
+    for (uint32_t i = 0; i < LOT_ITEMS_MAX; i++)
         if (lots->items[i] != NULL && lots->items[i]->item == item)
             return lots->items[i];
     return NULL;
 }
 
 /* NULL: there is no room. */
-static struct item_lots *item_need(struct store *store, item_id item)
+static struct item_lots *item_need(struct store_lots *lots, item_id item)
 {
-    if (store->lots == NULL)
-        store->lots = calloc(1, sizeof *store->lots);
-    struct store_lots *lots = store->lots;
     struct item_lots *of = item_find(lots, item);
-    if (lots == NULL)
-        return NULL;
     lots->uses++;
     if (of == NULL) {
         struct item_lots **place = place_oldest(lots);
-        if (*place != NULL && !given_up(store, *place))
+        if (*place != NULL && !given_up(lots, *place))
             return NULL;
-        item_free(place);
-        of = *place = calloc(1, sizeof *of);
-    }
-    if (of != NULL) {
+        of = calloc(1, sizeof *of);
+        if (of == NULL)
+            return NULL;
         of->item = item;
-        of->used = lots->uses;
+        item_put(lots, place, of);
     }
+    of->used = lots->uses;
     return of;
 }
 
@@ -215,15 +228,15 @@ static struct item_lots *item_need(struct store *store, item_id item)
 void store_lots_set(struct order_store *store, uint32_t orders)
 {
     invariant(orders > 0);
-    store_of(store)->lot_orders = orders;
+    store_of(store)->lots->lot_orders = orders;
 }
 
 enum status store_lot_take(struct store_batch *batch, struct stock_row *row)
 {
-    struct store *store = batch->store;
-    if (!store->connection->driver->keys_by_lot || row->lot_taken)
+    const struct store_lots *lots = batch->store->lots;
+    if (lots == NULL || row->lot_taken)
         return STATUS_OK;
-    const uint64_t next = row->orders_written / store->lot_orders;
+    const uint64_t next = row->orders_written / lots->lot_orders;
     const uint32_t lot = next < LOTS_MAX ? (uint32_t)next : LOTS_MAX - 1;
     row->lot_taken = true;
     if (lot <= row->lot) /* after a repair of the sums fewer may be counted than before */
@@ -235,9 +248,10 @@ enum status store_lot_take(struct store_batch *batch, struct stock_row *row)
 
 void store_lots_add(struct store *store, const struct stock_row *row, user_id user)
 {
-    struct item_lots *of = item_find(store->lots, row->item);
+    struct store_lots *lots = store->lots;
+    struct item_lots *of = lots == NULL ? NULL : item_find(lots, row->item);
     if (of != NULL && of->known > row->lot)
-        add(store, of, row->lot, user);
+        add(lots, of, row->lot, user);
 }
 
 static enum status lot_ask(
@@ -264,19 +278,58 @@ enum status store_lots_find(struct store_batch *batch, struct stock_row *row, us
 {
     struct store *store = batch->store;
     *found = false;
-    if (row->lot == 0 || !store->connection->driver->keys_by_lot)
+    if (row->lot == 0 || store->lots == NULL)
         return STATUS_OK;
-    struct item_lots *of = item_need(store, row->item);
+    struct item_lots *of = item_need(store->lots, row->item);
     enum status status = STATUS_OK;
     while (of != NULL && of->known <= row->lot && row->lots_learned < LOTS_LEARNED && status == STATUS_OK) {
         row->lots_learned++;
         status = lot_learn(store, of);
     }
-    const struct place place = place_of(store, user);
+    const struct place place = place_of(store->lots, user);
     for (uint32_t first = 0; first < row->lot && status == STATUS_OK && !*found; first += LOTS_PER_BLOCK) {
         uint32_t lots = lots_possible(of, first, place);
         for (; __builtin_expect(lots != 0, 0) && status == STATUS_OK && !*found; lots &= lots - 1)
             status = lot_ask(store, row, first + (uint32_t)__builtin_ctz(lots), user, found);
     }
     return status;
+}
+
+/* ---- the filter of readers ---- */
+
+static bool may_have(struct lot_filter *filter, uint64_t item, uint64_t lot, uint64_t user)
+{
+    struct store_lots *lots = (struct store_lots *)filter;
+    const uint32_t first = (uint32_t)lot / LOTS_PER_BLOCK * LOTS_PER_BLOCK;
+    pthread_mutex_lock(&lots->lock);
+    const uint32_t possible =
+        lots_possible(item_find(lots, (item_id)item), first, place_of(lots, (user_id)user));
+    pthread_mutex_unlock(&lots->lock);
+    return (possible >> (lot - first) & 1) != 0;
+}
+
+bool store_lots_open(struct store *store)
+{
+    if (!store->connection->driver->keys_by_lot)
+        return true;
+    struct store_lots *lots = calloc(1, sizeof *lots);
+    if (lots == NULL)
+        return false;
+    pthread_mutex_init(&lots->lock, NULL);
+    lots->filter.may_have = may_have;
+    lots->lot_orders = LOT_ORDERS;
+    store->lots = lots;
+    store->connection->lots = &lots->filter;
+    return true;
+}
+
+void store_lots_close(struct store *store)
+{
+    struct store_lots *lots = store->lots;
+    if (lots == NULL)
+        return;
+    for (uint32_t i = 0; i < LOT_ITEMS_MAX; i++)
+        item_put(lots, &lots->items[i], NULL);
+    pthread_mutex_destroy(&lots->lock);
+    free(lots);
 }

@@ -46,7 +46,9 @@ MUST_CHECK enum status store_lots_find(struct store_batch *, struct stock_row *,
 void store_lots_add(struct store *, const struct stock_row *, user_id);
 /* Into new tables: the numbers that lots may have. */
 MUST_CHECK enum status store_lot_numbers(struct sql_connection *);
-void store_lots_free(struct store *);
+/* False: no memory. The store's connection has its filter from then on. */
+MUST_CHECK bool store_lots_open(struct store *);
+void store_lots_close(struct store *);
 
 /* The rows of lot_numbers. */
 #define STORE_LOT_NUMBERS_FEW \

@@ -43,8 +43,7 @@ struct store {
     struct store_gathered *gathered; /* gather.c; NULL: not used yet */
     struct store_look *look;         /* look.c; NULL: not used yet */
     struct store_listing listing;
-    struct store_lots *lots; /* lots.h; NULL: not used yet */
-    uint32_t lot_orders;
+    struct store_lots *lots; /* lots.h; NULL: this database keeps no orders by lot */
 };
 
 static inline struct store *store_of(struct order_store *store)

@@ -18,15 +18,21 @@ static const char orders_all[] = SELECT_IN_SALE " FROM orders WHERE " FROM_THERE
 static const char orders_by_ticket[] =
     SELECT_IN_SALE " FROM orders WHERE ticket < ?2 AND created_ms + 0 BETWEEN ?3 AND ?1"
                    " ORDER BY ticket DESC LIMIT ?5";
-static const char orders_of_both[] = SELECT_IN_SALE " FROM " ORDERS_BY_LOT(
-    "orders", "orders") " AND user_id = ?6 AND items.id = ?7 AND " FROM_THERE("created_ms + 0");
-/* The key starts with the item: one probe per item that the user may have bought, and per lot of it, finds
- * the orders without an index of their own, which would cost every insert a page elsewhere (buyers.c). */
-static const char orders_of_user[] = SELECT_IN_SALE
-    " FROM (SELECT item AS id FROM buyer_items WHERE user_id = ?6"
-    "  UNION SELECT id FROM items WHERE buyers_listed = 0) AS bought"
-    " CROSS JOIN " ORDERS_BY_LOT("orders", "orders") " AND items.id = bought.id AND orders.user_id "
-                                                     "= ?6 AND " FROM_THERE("created_ms + 0");
+/* The key starts with the item: one probe per item that the user may have bought, and per lot of it that may
+ * have the user, finds the orders without an index of their own, which would cost every insert a page
+ * elsewhere (buyers.c). LOTS says which lots may. */
+#define ORDERS_OF_USER(ITEMS, LOTS) \
+    SELECT_IN_SALE " FROM " ITEMS ORDERS_BY_LOT( \
+        "orders", "orders") " AND orders.user_id = ?6" LOTS " AND " FROM_THERE("created_ms + 0")
+#define IN_ANY_ITEM \
+    "(SELECT item AS id FROM buyer_items WHERE user_id = ?6" \
+    " UNION SELECT id FROM items WHERE buyers_listed = 0) AS bought CROSS JOIN "
+#define FILTERED " AND lot_may_have(items.id, lot_numbers.lot, ?6)"
+/* By whether the database keeps orders by lot. */
+static const char *const orders_of_both[2] = { ORDERS_OF_USER("", " AND items.id = ?7"),
+    ORDERS_OF_USER("", " AND items.id = ?7" FILTERED) };
+static const char *const orders_of_user[2] = { ORDERS_OF_USER(IN_ANY_ITEM, " AND items.id = bought.id"),
+    ORDERS_OF_USER(IN_ANY_ITEM, " AND items.id = bought.id" FILTERED) };
 
 static_assert(REASON_REJECTED == 3 && ORDER_PENDING == 1 && ORDER_PAID == 2,
     "said in numbers in the statements");
@@ -93,7 +99,8 @@ static enum status place_find(
 enum status store_orders_list(struct order_store *handle, const struct order_filter *filter,
     struct order *orders, uint32_t max, uint32_t *count, ticket_number *next)
 {
-    const char *sql = filter->user != 0 ? filter->item != 0 ? orders_of_both : orders_of_user
+    const bool by_lot = store_of(handle)->connection->driver->keys_by_lot;
+    const char *sql = filter->user != 0 ? (filter->item != 0 ? orders_of_both : orders_of_user)[by_lot]
         : filter->by_ticket             ? orders_by_ticket
                                         : orders_all;
     struct listed listed = { 0 };

@@ -91,7 +91,7 @@ static void store_close(struct order_store *handle)
     struct store *store = store_of(handle);
     store_look_close(store);
     store_gather_free(store);
-    store_lots_free(store);
+    store_lots_close(store);
     store->connection->driver->close(store->connection);
     free(store);
 }
@@ -146,6 +146,7 @@ static enum status store_beside(const struct store *store,
         return status;
     }
     struct store *made = store_of(*out);
+    connection->lots = store->connection->lots; /* the writer has the filters */
     memcpy(made->channel_names, store->channel_names, sizeof store->channel_names);
     memcpy(made->floors, store->floors, sizeof store->floors);
     made->recovering = store->recovering;
@@ -278,7 +279,10 @@ enum status store_make(struct sql_connection *connection, struct order_store **h
         return STATUS_AWAY;
     store->store.ops = &store_ops;
     store->connection = connection;
-    store->lot_orders = LOT_ORDERS;
+    if (!store_lots_open(store)) {
+        free(store);
+        return STATUS_AWAY;
+    }
     *handle = &store->store;
     return STATUS_OK;
 }

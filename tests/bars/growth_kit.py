@@ -66,15 +66,18 @@ def database(server):
         connection.close()
 
 
-def thread_seconds(server, name):
-    """Processor time that the threads of this name have used."""
-    used = 0
+def thread_seconds(server, *names):
+    """Processor time that the threads of these names have used; at least one of them must be there."""
+    used, found = 0, False
     for path in glob.glob(f"/proc/{server.process.pid}/task/*/comm"):
         with open(path) as comm:
-            if comm.read().strip() != name:
+            if comm.read().strip() not in names:
                 continue
+        found = True
         with open(os.path.join(os.path.dirname(path), "schedstat")) as figures:
             used += int(figures.read().split()[0])
+    if not found:
+        raise ValueError(f"the server has no thread {' or '.join(names)}")
     return used / 1e9
 
 
@@ -90,8 +93,10 @@ def idle_share(server, name, seconds=3):
 
 
 def exponent(sizes, costs):
-    """Of cost = a × size^exponent, by least squares of the logarithms."""
-    x, y = [math.log(size) for size in sizes], [math.log(max(cost, 1e-9)) for cost in costs]
+    """Of cost = a × size^exponent, by least squares of the logarithms. A cost of nothing was not measured."""
+    if min(costs) <= 0:
+        raise ValueError(f"not measured: costs of {costs}")
+    x, y = [math.log(size) for size in sizes], [math.log(cost) for cost in costs]
     middle_x, middle_y = statistics.fmean(x), statistics.fmean(y)
     return (sum((a - middle_x) * (b - middle_y) for a, b in zip(x, y)) / sum((a - middle_x) ** 2 for a in x))
 

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs the worker to find the orders of one user, in a folder with the items of many past sales."""
+"""What it costs to find the orders of one user: in a folder with the items of many past sales, and of an item with many orders."""
+import json
+import os
+import subprocess
+import tempfile
 import time
 
-from bars import several
+from bars import BUILD_ROOT, several
 from growth_kit import database, idle_share, serving, spent, told
 from kit.harness import Buyer
 from kit.push_client import Push
 
 SIZES = (100, 1000, 10000, 65000)
+ORDERS = (10000, 100000, 1000000, 4000000)
+VIEWS = "views"  # the thread that reads for buyers
 SALES = 10       # items of each past sale: as many, divided
 STRANGERS = 2    # orders of others of each past item
 OWN = 3          # past orders of the user
@@ -70,11 +76,11 @@ def connects(server, buyer):
 
 
 def cost_us(server, work, times):
-    """Of the worker's time for each, without what it does anyway."""
+    """Of the thread that reads for buyers, for each, without what it does anyway."""
     began = time.monotonic()
-    used = spent(server, "worker", work)
+    used = spent(server, VIEWS, work)
     seconds = time.monotonic() - began
-    return max((used - idle_share(server, "worker") * seconds) / times * 1e6, 1)
+    return (used - idle_share(server, VIEWS) * seconds) / times * 1e6
 
 
 def own_orders_costs(sizes=SIZES):
@@ -91,13 +97,24 @@ def own_orders_costs(sizes=SIZES):
             lists_wait(server)
             listing.append(cost_us(server, lambda: lists(server, buyer), LISTS))
             connecting.append(cost_us(server, lambda: connects(server, buyer), CONNECTS))
-    return ((sizes, listing, "µs of the worker", "own orders with so many past items"),
-            (sizes, connecting, "µs of the worker", "push connect with so many past items"))
+    return ((sizes, listing, "µs of the reader", "own orders with so many past items"),
+            (sizes, connecting, "µs of the reader", "push connect with so many past items"))
+
+
+def one_item_cost(sizes=ORDERS):
+    """For growth_kit.told: the store alone."""
+    costs = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory(prefix="growth-") as folder:
+            command = [os.path.join(BUILD_ROOT, "release", "bench", "order_growth"), "--to", os.path.join(folder, "stampede.db"),
+                       "--orders", str(size), "--step", str(size)]
+            costs.append(json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["own_us"])
+    return sizes, costs, "µs of the reader", "own orders in an item with so many orders"
 
 
 def own_orders():
-    return several([told(*costs) for costs in own_orders_costs()])
+    return several([told(*costs) for costs in (*own_orders_costs(), one_item_cost())])
 
 
 def parts(bars):
-    bars.part("4 own orders", "exponents ≤ 0.2 with 100 to 65,000 past items", own_orders)
+    bars.part("4 own orders", "exponents ≤ 0.2 with 100 to 65,000 past items, and with 10,000 to 4,000,000 orders of an item", own_orders)

@@ -401,6 +401,17 @@ static int others_let(void *unused)
     return 0; /* go on */
 }
 
+static void lot_may_have(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const struct sqlite_connection *connection = sqlite3_user_data(context);
+    struct lot_filter *lots = connection->connection.lots;
+    (void)count;
+    sqlite3_result_int(context,
+        lots == NULL
+            || lots->may_have(lots, (uint64_t)sqlite3_value_int64(values[0]),
+                (uint64_t)sqlite3_value_int64(values[1]), (uint64_t)sqlite3_value_int64(values[2])));
+}
+
 enum status sqlite_connect(struct sqlite_connection **out, const char *path, const char *vfs,
     int flags, char *error, size_t error_bytes)
 {
@@ -420,6 +431,9 @@ enum status sqlite_connect(struct sqlite_connection **out, const char *path, con
         if (result != SQLITE_OK)
             snprintf(error, error_bytes, "%s: %s", path, sqlite3_errmsg(connection->database));
     }
+    if (result == SQLITE_OK)
+        result = sqlite3_create_function_v2(connection->database, "lot_may_have", 3,
+            SQLITE_UTF8 | SQLITE_DIRECTONLY, connection, lot_may_have, NULL, NULL, NULL);
     if (result != SQLITE_OK) {
         sqlite_disconnect(&connection->connection);
         return result == SQLITE_ERROR ? STATUS_BAD_INPUT : sqlite_status(result); /* no such VFS */

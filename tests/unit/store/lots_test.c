@@ -2,11 +2,14 @@
 #include "tests/unit/store/place.h"
 
 #include "contract/reconcile.h"
+#include "store/driver.h"
 #include "store/lots.h"
 #include "store/store.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 
 #include <cmocka.h>
 
@@ -205,23 +208,106 @@ static void the_last_lot_takes_all_that_comes_after_it(void **state)
     refused(place, LOTS_MAX + 8);
 }
 
+static bool is_found(struct order_store *store, user_id user, item_id item)
+{
+    const struct order_filter filter = { .user = user, .item = item };
+    struct order order;
+    uint32_t count = 0;
+    ticket_number next;
+    return store->ops->orders_list(store, &filter, &order, 1, &count, &next) == STATUS_OK
+        && count == 1 && order.user == user;
+}
+
 static void orders_of_a_user_are_found_in_every_lot(void **state)
 {
     struct place *place = *state;
-    const item_id items[] = { 0, place->item };
+    struct order_store *reader;
     sell(place, 1, BUYERS);
+    assert_int_equal(place->store->ops->reader_open(place->store, &reader), STATUS_OK);
+    struct order_store *stores[] = { place->store, reader };
     for (user_id user = 1; user <= BUYERS; user++)
         for (uint32_t i = 0; i < 2; i++) {
-            const struct order_filter filter = { .user = user, .item = items[i] };
-            struct order order;
-            uint32_t count;
-            ticket_number next;
-            assert_int_equal(
-                place->store->ops->orders_list(place->store, &filter, &order, 1, &count, &next),
-                STATUS_OK);
-            assert_int_equal(count, 1);
-            assert_int_equal(order.user, user);
+            assert_true(is_found(stores[i], user, 0));
+            assert_true(is_found(stores[i], user, place->item));
         }
+    reader->ops->close(reader);
+}
+
+/* How many lots a list of the user's orders looks into. */
+static uint32_t lots_asked(struct order_store *store, item_id item, user_id user)
+{
+    struct lot_filter *lots = store_connection(store)->lots;
+    uint32_t asked = 0;
+    for (uint64_t lot = 0; lot <= BUYERS / LOT; lot++)
+        asked += lots->may_have(lots, item, lot, user);
+    return asked;
+}
+
+static void readers_ask_the_lots_that_may_have_the_user(void **state)
+{
+    struct place *place = *state;
+    struct order_store *reader;
+    const uint32_t all = BUYERS / LOT + 1;
+    uint32_t own = 0, strangers = 0;
+    sell(place, 1, BUYERS + 1); /* the newest lot has begun */
+    assert_int_equal(place->store->ops->reader_open(place->store, &reader), STATUS_OK);
+    for (user_id user = 1; user <= BUYERS; user++) {
+        own += lots_asked(reader, place->item, user);
+        strangers += lots_asked(reader, place->item, BUYERS + 1 + user);
+    }
+    assert_in_range(own, BUYERS, BUYERS + BUYERS / 10);
+    assert_in_range(strangers, 0, BUYERS / 10);
+    assert_int_equal(lots_asked(reader, place->item + 1, 1), all); /* of that item nothing is known */
+    reader->ops->close(reader);
+    place_close(place);
+    open_with(place, LOT);
+    assert_int_equal(place->store->ops->reader_open(place->store, &reader), STATUS_OK);
+    assert_int_equal(lots_asked(reader, place->item, 1), all); /* nor of any item after a start */
+    assert_true(is_found(reader, 1, 0));
+    reader->ops->close(reader);
+}
+
+struct looking {
+    struct order_store *reader;
+    _Atomic user_id newest; /* who has bought */
+    atomic_bool over;
+    uint32_t looked, missed;
+};
+
+static void *look(void *context)
+{
+    struct looking *looking = context;
+    for (user_id user = 0; !atomic_load(&looking->over); user++) {
+        const user_id newest = atomic_load(&looking->newest);
+        looking->missed += !is_found(looking->reader, newest, 0);
+        looking->missed += !is_found(looking->reader, 1 + user % newest, 0);
+        looking->looked++;
+    }
+    return NULL;
+}
+
+/* Filters are made, filled and given up while another thread looks into them. */
+static void a_reader_misses_no_order_while_others_are_written(void **state)
+{
+    struct place *place = *state;
+    struct looking looking = { .newest = 1 };
+    pthread_t thread;
+    item_id items[ITEMS] = { place->item };
+    for (uint32_t i = 1; i < ITEMS; i++)
+        items[i] = place_item_add(place);
+    sell(place, 1, 1);
+    assert_int_equal(place->store->ops->reader_open(place->store, &looking.reader), STATUS_OK);
+    assert_int_equal(pthread_create(&thread, NULL, look, &looking), 0);
+    for (user_id user = 2; user <= BUYERS * ITEMS / 4; user++) {
+        place->item = items[user / (2 * LOTS_KEPT * LOT) % ITEMS];
+        sell(place, user, user);
+        atomic_store(&looking.newest, user);
+    }
+    atomic_store(&looking.over, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_in_range(looking.looked, 1, UINT32_MAX);
+    assert_int_equal(looking.missed, 0);
+    looking.reader->ops->close(looking.reader);
 }
 
 /* Pages of a few, so that the bound of each page matters. */
@@ -283,6 +369,8 @@ int main(void)
         RULE(a_batch_stays_in_one_lot_and_refuses_its_own_second_order),
         RULE(the_last_lot_takes_all_that_comes_after_it),
         RULE(orders_of_a_user_are_found_in_every_lot),
+        RULE(readers_ask_the_lots_that_may_have_the_user),
+        RULE(a_reader_misses_no_order_while_others_are_written),
         RULE(reconciliation_walks_over_all_users_of_all_lots_in_order),
         RULE(new_orders_change_the_newest_lot_only),
     };
