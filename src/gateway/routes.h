@@ -74,7 +74,7 @@ void routes_close(struct routes *routes); /* accepts NULL */
 struct edge_handler routes_handler(struct routes *routes);
 /* Up to the requests that go to the inventory. True: it has more to tell, in the next turn. */
 bool routes_turn(struct routes *routes, uint64_t now_ms);
-void routes_collect(struct routes *routes); /* its answers */
+void routes_collect(struct routes *routes);                 /* its answers */
 void routes_edge(struct routes *routes, struct edge *edge); /* before edge_run */
 
 #endif

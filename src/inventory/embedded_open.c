@@ -48,7 +48,8 @@ enum status embedded_snapshot_now(struct embedded *embedded)
 /* What makes a snapshot large. */
 static uint64_t rows_count(const struct engine *engine)
 {
-    return engine->tickets.rows_end + engine->buyers.rows_end + engine->places.count - engine->places.begin;
+    return engine->tickets.rows_end + engine->buyers.rows_end + engine->places.count
+        - engine->places.begin;
 }
 
 /* A snapshot holds the whole state, so one after each segment would cost the more, the more a folder has sold.

@@ -59,7 +59,7 @@ struct embedded {
     uint64_t time_floor_ms;
     /* Whoever calls embedded_keep. */
     uint64_t segments_seen, segments_closed; /* the roll that snapshot and packing have seen */
-    uint64_t snapshot_lsn, snapshot_rows; /* of the last one */
+    uint64_t snapshot_lsn, snapshot_rows;    /* of the last one */
     struct journal_pack pack;
     _Atomic bool no_segment; /* the next one could not be prepared */
     uint64_t no_room_ms;     /* since when the next one is waited for; 0: it is not */
