@@ -20,7 +20,7 @@ static bool said_open(const struct sql_connection *connection)
 
 static const struct driver several = { .locks_rows = true, .error = said_error, .is_open = said_open };
 static const struct driver only_one = { .error = said_error, .is_open = said_open };
-static struct sql_connection to_several = { &several }, to_one = { &only_one };
+static struct sql_connection to_several = { .driver = &several }, to_one = { .driver = &only_one };
 
 static uint32_t tries_of(struct store *store, bool repeatable, enum status status, enum status *told)
 {
