@@ -30,7 +30,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 from cluster_shop import Shop, redis_ask, redis_nodes, redis_pid  # noqa: E402
 from kit import crowd  # noqa: E402
-from kit.harness import REPOSITORY, Buyer, Closed, eventually  # noqa: E402
+from kit.harness import REPOSITORY, Buyer, Closed, eventually, halt  # noqa: E402
 
 SETTINGS = os.path.join(REPOSITORY, "deploy", "cluster", "redis.conf")
 with open(SETTINGS, encoding="ascii") as settings:
@@ -220,10 +220,10 @@ class Lost:
         master, replica = master_of(self.slot)
         leaving, heir = Process(master.address), Process(replica.address)
         before = self.shop.number("SELECT seq FROM parts WHERE part > 0")
-        heir.send(signal.SIGSTOP)
+        halt(heir.pid)
         self.fill(master.address)
         for worker in self.shop.workers:
-            worker.process.send_signal(signal.SIGSTOP)
+            halt(worker.process.pid)
         crowds = self.crowd_play()
         reached = int(re.search(r"^(\d+)", self.head(master.address))[1])
         leaving.send(signal.SIGKILL)

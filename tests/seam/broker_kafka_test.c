@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "tests/seam/broker_suite.h"
+#include "tests/support/halt.h"
 #include "tests/unit/base/unit.h"
 
 #include <librdkafka/rdkafka.h>
@@ -237,7 +238,7 @@ static void a_broker_that_acknowledges_nothing_is_as_good_as_away(void **state)
     struct broker_line *line = broker->ops->line_open(broker, 1);
     assert_int_equal(broker->ops->send(broker, line, 1, clock_now_ms(), SPAN("a")), STATUS_OK);
     broker_acked(broker, line);
-    assert_int_equal(kill(broker_pid(), SIGSTOP), 0);
+    halt(broker_pid());
     const uint64_t since_ms = clock_monotonic_ns() / 1000000;
     broker->ops->turn(broker, since_ms); /* its clock: the message is counted from here */
     assert_int_equal(broker->ops->send(broker, line, 2, clock_now_ms(), SPAN("b")), STATUS_OK);

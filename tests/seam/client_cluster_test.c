@@ -2,6 +2,7 @@
 /* tests/seam/client_cluster_test.c: the client against a real Redis Cluster of three masters with a replica
  * each. tools/with-cluster brings it. The last test kills a master. */
 #include "tests/seam/redis_kit.h"
+#include "tests/support/halt.h"
 
 #include <signal.h>
 
@@ -195,7 +196,7 @@ static void a_promoted_replica_is_found_with_another_replid_and_without_scripts(
     snprintf(line, sizeof line, "EVALSHA %s 1 %s", kit.text, key);
     assert_int_equal(redis_kit_ask(&kit, key, line), REDIS_ANSWER_OK);
     const uint32_t told = kit.told;
-    assert_int_equal(kill(pid, SIGSTOP), 0);
+    halt(pid);
     for (uint64_t i = 0; i < 10; i++)
         assert_int_equal(redis_kit_send(&kit, key, i, REDIS_KIT_ANSWER_MS, line), STATUS_OK);
     redis_kit_turn(&kit);

@@ -2,6 +2,7 @@
 /* tests/seam/client_redis_test.c: the client against a real server without cluster. tools/with-redis
  * brings the server; one more is started and ended here. */
 #include "tests/seam/redis_kit.h"
+#include "tests/support/halt.h"
 
 #include "base/clock.h"
 #include "edge/edge.h"
@@ -176,7 +177,7 @@ static void a_server_that_stops_makes_answers_unknown_until_it_goes_on(void **st
     (void)state;
     setup_kit(&usual);
     const pid_t pid = (pid_t)info()->process_id;
-    assert_int_equal(kill(pid, SIGSTOP), 0);
+    halt(pid);
     const uint64_t start = redis_kit_now_ms();
     assert_int_equal(redis_kit_send(&kit, "a", 5, 300, "INCR stopped"), STATUS_OK);
     REDIS_KIT_UNTIL(&kit, kit.told == 1);
@@ -362,7 +363,7 @@ static void a_server_that_was_killed_is_another_one_when_it_is_back(void **state
     snprintf(line, sizeof line, "EVALSHA %s 0", kit.text);
     assert_int_equal(redis_kit_ask(&kit, "a", line), REDIS_ANSWER_OK);
     const uint32_t told = kit.told;
-    assert_int_equal(kill(pid, SIGSTOP), 0);
+    halt(pid);
     assert_int_equal(redis_kit_send(&kit, "a", 1, REDIS_KIT_ANSWER_MS, "PING"), STATUS_OK);
     redis_kit_turn(&kit);
     assert_int_equal(kill(pid, SIGKILL), 0);

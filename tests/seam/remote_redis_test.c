@@ -9,6 +9,7 @@
 #include "store/sqlite/sqlite.h"
 #include "tests/seam/redis_kit.h"
 #include "tests/seam/remote_kit.h"
+#include "tests/support/halt.h"
 
 #include <signal.h>
 #include <sqlite3.h>
@@ -282,7 +283,7 @@ static void no_answer_in_time_is_unavailable_and_the_same_key_finds_the_win(void
     assert_int_equal(span_to_u64(span_from_string(id), &number), STATUS_OK);
     const pid_t server = (pid_t)number;
     assert_true(server > 1);
-    assert_int_equal(kill(server, SIGSTOP), 0);
+    halt(server);
     const struct command command = kit_reserve(ANNA, 1);
     const uint64_t tag = process_post(process, &command);
     for (const uint64_t since_ms = kit_now_ms();

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from kit.harness import REPOSITORY, Buyer, Connection, equal, eventually, problem, request_bytes, rule, run, true
+from kit.harness import REPOSITORY, Buyer, Connection, equal, eventually, halt, problem, request_bytes, rule, run, true
 from kit.push_client import Push
 from kit.servers import Postgres, Redis, Relay
 from kit.webhook_receiver import Receiver, settings_for
@@ -174,7 +174,7 @@ def a_purchase_that_redis_loses_while_it_is_being_decided_ends_void_and_its_unit
     item = item_of(total=3)
     free = shop.worker.counts(item)["free"]
     for worker in shop.workers:  # nobody keeps what Redis proposes
-        worker.process.send_signal(signal.SIGSTOP)
+        halt(worker.process.pid)
     buyer = Buyer(gateway)
     reply = buyer.buy(item, key="lost")
     equal((reply.status, reply.json()["outcome"]), (202, "deciding"))

@@ -2,7 +2,6 @@
 """nginx and HAProxy in front of three gateways, with the files of deploy/cluster as they are but for ports: what is shared, what is
 hidden, and that visitors hear an answer while gateways are killed. Restarts of everything: rolling_test.py."""
 import select
-import signal
 import time
 
 from kit import databases
@@ -11,7 +10,7 @@ databases.beside("postgres", "redis")
 
 from kit.cluster import Cluster  # noqa: E402
 from kit.fronts import FRONTS, SETTINGS, Load, limit_counts_the_client, purchase_made  # noqa: E402
-from kit.harness import Buyer, Closed, equal, eventually, rule, run, true  # noqa: E402
+from kit.harness import Buyer, Closed, equal, eventually, halt, rule, run, true  # noqa: E402
 from kit.push_client import Push  # noqa: E402
 
 KILLS, AT_ONCE, STUCK_S = 6, 9, 1
@@ -76,7 +75,7 @@ def loses_no_request_that_may_be_repeated_when_gateways_are_killed(shop, front):
 def sent_to_a_gateway_that_is_killed(shop, front, requests):
     """The statuses of requests that were with a gateway when it was killed: it had stopped reading before."""
     gateway = shop.gateways[0]
-    gateway.process.send_signal(signal.SIGSTOP)
+    halt(gateway.process.pid)
     connections = [front.connect() for _ in requests]
     for connection, data in zip(connections, requests):
         connection.send(data)

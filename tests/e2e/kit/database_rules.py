@@ -5,7 +5,7 @@ import signal
 import time
 
 from kit import databases
-from kit.harness import Buyer, Server, equal, eventually, rule, run, true
+from kit.harness import Buyer, Server, equal, eventually, halt, rule, run, true
 
 VIEWS_S = 10  # for a hundred of them, on a busy machine
 PAYMENTS = 20
@@ -91,7 +91,7 @@ def run_on(kind):
         sessions = databases.ask(kind, name, "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
                                              " AND pid <> pg_backend_pid() AND backend_type = 'client backend'").split()
         for session in sessions:
-            os.kill(int(session), signal.SIGSTOP)
+            halt(int(session))
         try:
             began = time.monotonic()
             equal(buyer.get(f"/v1/tickets/{ticket}").status, 503)

@@ -127,6 +127,24 @@ def eventually(check, what="it did not happen", patience_s=PATIENCE_S, every_s=0
         time.sleep(every_s)
 
 
+def halt(pid):
+    """Stops a process until it gets SIGCONT. The signal goes to one thread, and the others work on until that one has had a
+    core: on a busy machine that is long enough to answer something."""
+    os.kill(pid, signal.SIGSTOP)
+    eventually(lambda: stands_still(pid), f"process {pid} does not stand still", every_s=0.001)
+
+
+def stands_still(pid):
+    tasks, states = f"/proc/{pid}/task", set()
+    for task in os.listdir(tasks):
+        try:
+            with open(os.path.join(tasks, task, "stat")) as file:
+                states.add(file.read().rsplit(")", 1)[1].split()[0])
+        except FileNotFoundError:  # the thread has ended
+            pass
+    return states == {"T"}
+
+
 # ---- HTTP --------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ import shutil
 import signal
 
 from kit import databases
-from kit.harness import Server, equal, eventually, rule, run, true
+from kit.harness import Server, equal, eventually, halt, rule, run, true
 
 REFUSED = "another server sells with this database"
 WAITS = "until its lease is over"
@@ -45,7 +45,7 @@ def run_on(kind):
 
     @rule
     def a_server_that_slept_while_another_one_took_over_stops():
-        second.process.send_signal(signal.SIGSTOP)
+        halt(second.process.pid)
         first.start()
         second.process.send_signal(signal.SIGCONT)
         equal(second.wait(), 1)

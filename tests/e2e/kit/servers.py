@@ -78,7 +78,7 @@ class Database:
 
     def hang(self, seconds):
         """It keeps its connections and says nothing."""
-        self.process.send_signal(signal.SIGSTOP)
+        harness.halt(self.process.pid)
         time.sleep(seconds)
         self.process.send_signal(signal.SIGCONT)
 
@@ -196,7 +196,7 @@ class Redis:
             self.process.wait()
 
     def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
+        harness.halt(self.process.pid)
 
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)

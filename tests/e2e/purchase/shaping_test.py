@@ -5,7 +5,7 @@ The server is halted while a crowd sends, so that all of it arrives at one momen
 """
 import signal
 
-from kit.harness import Buyer, Server, equal, eventually, problem, request_bytes, rule, run, true
+from kit.harness import Buyer, Server, equal, eventually, halt, problem, request_bytes, rule, run, true
 
 SLACK = 64  # NO_CHANCE_SLACK of src/funnel/door.c
 ROUNDS_MAX = 50
@@ -25,7 +25,7 @@ def passes(item, count):
 def all_at_once(item, given, **fields):
     """The answers to one purchase with each pass, all sent before the server looks at the first."""
     connections = [server.connect() for _ in given]
-    server.process.send_signal(signal.SIGSTOP)
+    halt(server.process.pid)
     try:
         for connection, one in zip(connections, given):
             connection.send(request_bytes("POST", f"/v1/items/{item}/buy", None, {"Stampede-Pass": one, **fields}))
@@ -115,7 +115,7 @@ def an_item_beside_the_crowded_one_is_not_touched():
     mixed = passes(crowded, 200)
     here = passes(quiet, 50)
     connections = [server.connect() for _ in mixed + here]
-    server.process.send_signal(signal.SIGSTOP)
+    halt(server.process.pid)
     try:
         for connection, (item, one) in zip(connections, [(crowded, one) for one in mixed] + [(quiet, one) for one in here]):
             connection.send(request_bytes("POST", f"/v1/items/{item}/buy", None, {"Stampede-Pass": one}))
