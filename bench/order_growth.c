@@ -3,7 +3,8 @@
  * inventory, journal or network. Users come in random order, as hashed names do.
  * usage: order_growth --to DB [--orders N] [--step N] [--batch N] [--cache-mib N] [--lot N] [--raw N]
  * --to: a file of SQLite, or the URL of a server with an empty database (tools/with-postgres …).
- * --lot: orders in a lot of the item (store/lots.h). --cache-mib 0: as a program opens the database that is not the server.
+ * --lot: orders in a lot of the item (store/lots.h). --cache-mib 0: as a program that is not the server
+ * opens the database.
  * --raw N: after each batch the same rows once more, by the same connection, into a table of their own
  * with the columns, rules and indexes of the table of orders, N by one statement (SQLite: one by one,
  * prepared), as many in a transaction; nothing else is read or written. That is the yardstick: raw_per_s,

@@ -41,6 +41,13 @@ void random_seed(struct random *random, uint64_t seed)
     random->state[1] = splitmix(&seed);
 }
 
+void random_start(struct random *random)
+{
+    uint64_t seed;
+    random_secret(&seed, sizeof seed);
+    random_seed(random, seed);
+}
+
 uint64_t random_next(struct random *random)
 {
     uint64_t a = random->state[0];

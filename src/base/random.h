@@ -13,6 +13,7 @@ struct random {
     uint64_t state[2];
 }; /* xoroshiro128+; not for secrets */
 void random_seed(struct random *random, uint64_t seed);
+void random_start(struct random *random); /* with a seed that nobody knows */
 uint64_t random_next(struct random *random);
 uint64_t random_below(struct random *random, uint64_t bound); /* [0, bound), bound > 0 */
 

@@ -475,9 +475,7 @@ enum status routes_open(struct routes **out, const struct routes_shared *shared,
     routes->meters = shared->meters;
     routes->sample_in = 1;
     funnel_keys_turn(&routes->keys, clock_now_ms());
-    uint64_t seed;
-    random_secret(&seed, sizeof seed);
-    random_seed(&routes->random, seed);
+    random_start(&routes->random);
     routes->asks = asks_create(&routes->arena);
     routes->waits = waits_create(&routes->arena);
     routes->traced = traced_create(&routes->arena);

@@ -64,9 +64,9 @@ bool embedded_write(struct embedded *embedded); /* writes a sealed batch if ther
 
 /* Any one thread: prepares the next segment. Purchases wait for it when the present one is used up. */
 MUST_CHECK enum status embedded_prepare(struct embedded *embedded);
-/* Any one thread, for seconds: after a roll, if the log has grown enough since the last one, builds a snapshot
- * from the complete segments by replaying them in a second engine, so that selling never pauses for it and
- * every snapshot proves that replay works; packs one closed segment a call. */
+/* Any one thread, for seconds: after a roll, if the log has grown enough since the last snapshot, builds one
+ * from the complete segments by replaying them in a second engine. So selling never pauses for it, and
+ * every snapshot proves that replay works. Packs one closed segment a call. */
 MUST_CHECK enum status embedded_keep(struct embedded *embedded);
 MUST_CHECK enum status embedded_housekeep(struct embedded *embedded); /* both, where there is one thread */
 

@@ -52,9 +52,9 @@ static uint64_t rows_count(const struct engine *engine)
         - engine->places.begin;
 }
 
-/* A snapshot holds the whole state, so one after each segment would cost the more, the more a folder has sold.
- * One whenever the log has grown by a record for every few of its rows costs each record the same, and a
- * start replays no more than that. */
+/* A snapshot holds the whole state. One after each segment would cost ever more as a folder sells more. So it
+ * is made when the log has grown by one record for every few rows of the state: each record then costs the
+ * same, and a start replays no more than that. */
 static bool snapshot_is_due(const struct embedded *embedded, uint64_t until)
 {
     return until > embedded->snapshot_lsn

@@ -140,7 +140,6 @@ enum status bank_open(struct bank **out, const char *folder)
 {
     struct bank *bank = arena_object(
         sizeof *bank, BANK_PAYMENTS_MAX * sizeof *bank->rows + INDEX_SLOTS * sizeof *bank->index);
-    uint64_t seed;
     *out = NULL;
     if (bank == NULL)
         return STATUS_FULL;
@@ -148,8 +147,7 @@ enum status bank_open(struct bank **out, const char *folder)
     bank->rows = arena_take(&bank->arena, BANK_PAYMENTS_MAX, sizeof *bank->rows);
     bank->index = arena_take(&bank->arena, INDEX_SLOTS, sizeof *bank->index);
     random_secret(&bank->key, sizeof bank->key);
-    random_secret(&seed, sizeof seed);
-    random_seed(&bank->random, seed);
+    random_start(&bank->random);
     enum status status = disk_folder_open(folder, &bank->disk);
     if (status == STATUS_OK)
         status = bank->disk->ops->open(bank->disk, file_name, DISK_WRITE, &bank->file);

@@ -98,9 +98,7 @@ enum status redis_connection_open(struct redis_connection **opened, const struct
     connection->epoll_fd = epoll_fd;
     redis_pipeline_create(&connection->pipeline, &connection->arena, slots, limits.request_bytes);
     connection->piece = arena_take(&connection->arena, 1, PIECE_BYTES);
-    uint64_t seed;
-    random_secret(&seed, sizeof seed);
-    random_seed(&connection->random, seed);
+    random_start(&connection->random);
     const enum status status =
         redis_reader_open(&connection->reader, limits.reply_bytes, limits.reply_values);
     if (status != STATUS_OK)

@@ -13,8 +13,9 @@
  *   6. "CREATE [UNIQUE] INDEX name ON table(a, b){c, a, b} WHERE condition": a database with partial
  *      indexes leaves out what stands in braces; others make an index of the columns in braces. A UNIQUE
  *      one holds there only where the condition does (by a generated column)
- *   7. tables: a database that keeps orders by lot (keys_by_lot) takes what stands in square brackets, others
- *      leave it out. Its statements may call lot_may_have(item, lot, user), which asks the connection's `lots`
+ *   7. tables: a database that keeps orders by lot (keys_by_lot) takes what stands in square brackets,
+ *      others leave it out. Its statements may call lot_may_have(item, lot, user), which asks the
+ *      connection's `lots`
  * No statement relies on going on after an error: a failed one spoils its transaction, or its part if there
  * is one, which the caller then drops.
  *

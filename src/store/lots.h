@@ -52,15 +52,12 @@ void store_lots_close(struct store *);
 
 /* The rows of lot_numbers. */
 #define STORE_LOT_NUMBERS_FEW \
-    "INSERT INTO lot_numbers(lot) VALUES(0), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), " \
-    "(11)," \
-    " (12), (13), (14), (15), (16), (17), (18), (19), (20), (21), (22), (23), (24), (25), (26), " \
-    "(27)," \
-    " (28), (29), (30), (31)"
+    "INSERT INTO lot_numbers(lot) VALUES(0), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)," \
+    " (11), (12), (13), (14), (15), (16), (17), (18), (19), (20), (21), (22), (23), (24), (25)," \
+    " (26), (27), (28), (29), (30), (31)"
 #define STORE_LOT_NUMBERS_REST \
-    "INSERT INTO lot_numbers(lot) SELECT 32 * a.lot + b.lot FROM lot_numbers a CROSS JOIN " \
-    "lot_numbers b" \
-    " WHERE a.lot > 0"
+    "INSERT INTO lot_numbers(lot) SELECT 32 * a.lot + b.lot" \
+    " FROM lot_numbers a CROSS JOIN lot_numbers b WHERE a.lot > 0"
 extern const char store_lots_tables[];
 
 #endif

@@ -28,9 +28,8 @@ static const uint64_t scope_sale = (uint64_t)1 << 32;
 
 #define ORDER_INSERT \
     "INSERT INTO orders(version, ticket, item, user_id, quantity, channel, unit_price, amount," \
-    " created_ms, pay_by_ms, lot, slot, state, reason) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, " \
-    "?9," \
-    " ?10, "
+    " created_ms, pay_by_ms, lot, slot, state, reason)" \
+    " VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
 static const char order_insert[] = ORDER_INSERT "?11, 1, 0) ON CONFLICT DO NOTHING";
 static const char order_reject[] = ORDER_INSERT "NULL, 3, 3) ON CONFLICT DO NOTHING";
 static_assert(ORDER_PENDING == 1 && ORDER_CLOSED == 3 && REASON_REJECTED == 3,

@@ -43,13 +43,6 @@ static uint32_t secret_below(uint32_t bound)
     return (uint32_t)(value % bound); /* 64 bits: the bias is beyond measuring */
 }
 
-static void random_fresh(struct random *random)
-{
-    uint64_t seed;
-    random_secret(&seed, sizeof seed);
-    random_seed(random, seed);
-}
-
 static bool code_fill(struct shelf *shelf)
 {
     struct code_picture *slot = ring_reserve(&shelf->codes);
@@ -59,7 +52,7 @@ static bool code_fill(struct shelf *shelf)
     for (unsigned i = 0; i < PUZZLE_CODE_CHARS; i++)
         slot->code[i] = picture_letters[secret_below((uint32_t)strlen(picture_letters))];
     slot->code[PUZZLE_CODE_CHARS] = 0;
-    random_fresh(&random);
+    random_start(&random);
     if (picture_code(&random, slot->code, &slot->picture) != STATUS_OK) {
         log_warn("human", "a picture can't be drawn");
         return false;
@@ -92,7 +85,7 @@ static bool slider_fill(struct shelf *shelf)
     if (slot == NULL)
         return false;
     const struct picture_slider_plan plan = plan_make();
-    random_fresh(&random);
+    random_start(&random);
     if (picture_slider(&random, &plan, slot->x, &slot->whole, slot->pieces) != STATUS_OK) {
         log_warn("human", "a picture can't be drawn");
         return false;

@@ -302,9 +302,7 @@ static enum status connection_open(struct sql_connection **out, const struct mys
     connection->is_reader = is_reader;
     connection->read_s = is_reader ? MYSQL_READER_READ_S : MYSQL_READ_S;
     connection->socket = -1;
-    uint64_t seed;
-    random_secret(&seed, sizeof seed);
-    random_seed(&connection->random, seed);
+    random_start(&connection->random);
     (void)pthread_mutex_init(&connection->lock, NULL);
     const enum status status = mysql_session_first(connection, error, error_bytes);
     if (status != STATUS_OK) {

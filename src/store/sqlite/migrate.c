@@ -134,11 +134,10 @@ static const char orders_20[] =
     " lot INTEGER NOT NULL DEFAULT 0, CHECK((slot IS NULL) = (state > 2)),"
     " UNIQUE(item, lot, user_id, slot)) STRICT";
 static const char orders_fill_20[] =
-    "INSERT INTO orders_20(ticket, item, user_id, slot, quantity, channel, state, reason, "
-    "unit_price,"
-    " amount, created_ms, pay_by_ms, version, extended, ending, limited, lot) SELECT ticket, item,"
-    " user_id, slot, quantity, channel, state, reason, unit_price, amount, created_ms, pay_by_ms,"
-    " version, extended, ending, limited, lot FROM orders ORDER BY ticket";
+    "INSERT INTO orders_20(ticket, item, user_id, slot, quantity, channel, state, reason,"
+    " unit_price, amount, created_ms, pay_by_ms, version, extended, ending, limited, lot)"
+    " SELECT ticket, item, user_id, slot, quantity, channel, state, reason, unit_price, amount,"
+    " created_ms, pay_by_ms, version, extended, ending, limited, lot FROM orders ORDER BY ticket";
 static const char *const step_20_more[] = {
     orders_20,
     orders_fill_20,

@@ -33,6 +33,15 @@ static void a_seed_gives_the_same_numbers_again_and_another_seed_others(void **s
     }
 }
 
+static void starts_give_other_numbers_each_time(void **state)
+{
+    (void)state;
+    struct random a = { { 0, 0 } }, b = a;
+    random_start(&a);
+    random_start(&b);
+    assert_true(random_next(&a) != random_next(&b));
+}
+
 /* Simulations are found again by their seed, so the numbers must not change. */
 static void the_generator_is_xoroshiro128plus(void **state)
 {
@@ -93,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(secrets_fill_exactly_their_room_and_never_repeat),
         cmocka_unit_test(a_seed_gives_the_same_numbers_again_and_another_seed_others),
+        cmocka_unit_test(starts_give_other_numbers_each_time),
         cmocka_unit_test(the_generator_is_xoroshiro128plus),
         cmocka_unit_test(below_stays_below_and_reaches_every_number_about_equally),
         cmocka_unit_test(below_is_fair_for_huge_bounds),
