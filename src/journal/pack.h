@@ -6,7 +6,7 @@
  * name. Records, LSNs and hashes stay as they are; only the place of a batch in its file changes
  * (docs/journal.md).
  *
- * Thread: one packs (the keeper), beside the writer and any number of readers. A reader that has
+ * Thread: one packs (upkeep), beside the writer and any number of readers. A reader that has
  * the old file open goes on in it. Memory: an arena during a call.
  * Errors: a segment that can't be packed stays as it is. */
 #ifndef STAMPEDE_JOURNAL_PACK_H
