@@ -10,7 +10,8 @@ enum {
     DRAIN_PER_PORT = 256, /* requests taken from one port before the next has its turn */
     LOOK_AHEAD = 4,       /* requests whose rows are on their way from memory */
     GATHER_WHEN = 2,      /* records of a batch that make the next one wait */
-    GATHER_RECORDS = 64,  /* … until it has so many */
+    GATHER_ENOUGH = 64,   /* … until it has so many and a turn brings no more */
+    GATHER_MOST = 256,    /* … or so many */
     GATHER_TURNS = 8,     /* … or has waited so often */
 };
 
@@ -236,12 +237,14 @@ void embedded_show_tables(struct embedded *embedded)
  * of them), a batch waits for a few turns until it is worth one; turns that bring nothing take a moment. */
 static bool batch_waits(struct embedded *embedded)
 {
-    const uint64_t records = journal_appended(embedded->journal) - embedded->durable;
-    if (embedded->sealed_records >= GATHER_WHEN && records < GATHER_RECORDS
-        && ++embedded->gather_turns < GATHER_TURNS)
+    const uint32_t records = (uint32_t)(journal_appended(embedded->journal) - embedded->durable);
+    const bool more = records < GATHER_ENOUGH || (records > embedded->gathered && records < GATHER_MOST);
+    if (embedded->sealed_records >= GATHER_WHEN && more && ++embedded->gather_turns < GATHER_TURNS) {
+        embedded->gathered = records;
         return true;
-    embedded->gather_turns = 0;
-    embedded->sealed_records = (uint32_t)records;
+    }
+    embedded->gather_turns = embedded->gathered = 0;
+    embedded->sealed_records = records;
     return false;
 }
 

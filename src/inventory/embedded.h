@@ -66,8 +66,9 @@ bool embedded_write(struct embedded *embedded); /* writes a sealed batch if ther
 MUST_CHECK enum status embedded_prepare(struct embedded *embedded);
 /* Any one thread, for seconds: after a roll, if the log has grown enough since the last snapshot, builds one
  * from the complete segments by replaying them in a second engine. So selling never pauses for it, and
- * every snapshot proves that replay works. Packs one closed segment a call. */
-MUST_CHECK enum status embedded_keep(struct embedded *embedded);
+ * every snapshot proves that replay works. Packs one closed segment a call. `busy`: many purchases come. Then
+ * snapshots wait, though not for ever, and so does packing, unless the disk is full. */
+MUST_CHECK enum status embedded_keep(struct embedded *embedded, bool busy);
 MUST_CHECK enum status embedded_housekeep(struct embedded *embedded); /* both, where there is one thread */
 
 /* Any thread. */

@@ -4,11 +4,10 @@
 #include "inventory/embedded_parts.h"
 #include "inventory/replay.h"
 #include "inventory/snapshot.h"
+#include "inventory/snapshot_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { SNAPSHOT_ROWS_PER_RECORD = 4 };
 
 static void board_fill(struct embedded *embedded)
 {
@@ -52,15 +51,6 @@ static uint64_t rows_count(const struct engine *engine)
         - engine->places.begin;
 }
 
-/* A snapshot holds the whole state. One after each segment would cost ever more as a folder sells more. So it
- * is made when the log has grown by one record for every few rows of the state: each record then costs the
- * same, and a start replays no more than that. */
-static bool snapshot_is_due(const struct embedded *embedded, uint64_t until)
-{
-    return until > embedded->snapshot_lsn
-        && (until - embedded->snapshot_lsn) * SNAPSHOT_ROWS_PER_RECORD >= embedded->snapshot_rows;
-}
-
 static enum status snapshot_build(struct embedded *embedded, uint64_t until)
 {
     struct engine engine;
@@ -91,12 +81,12 @@ static enum status snapshot_build(struct embedded *embedded, uint64_t until)
 }
 
 /* On a full disk, too: it gives room back. But the next segment is prepared first: wins need that one. */
-static enum status segment_pack(struct embedded *embedded, uint64_t begun, enum status before)
+static enum status segment_pack(struct embedded *embedded, uint64_t begun, bool busy, enum status before)
 {
     embedded->pack.wanted |= begun != embedded->segments_closed;
     embedded->segments_closed = begun;
-    const bool prepared = !journal_wants_segment(embedded->journal) || before == STATUS_FULL;
-    if (!embedded->pack.wanted || !prepared || (before != STATUS_OK && before != STATUS_FULL))
+    const bool prepared = !journal_wants_segment(embedded->journal) && !busy;
+    if (!embedded->pack.wanted || !(before == STATUS_FULL || (before == STATUS_OK && prepared)))
         return before;
     const enum status status = journal_pack_next(
         &embedded->pack, &embedded->config.journal, journal_segment_start(embedded->journal));
@@ -118,24 +108,33 @@ enum status embedded_prepare(struct embedded *embedded)
     return status;
 }
 
-enum status embedded_keep(struct embedded *embedded)
+static enum status snapshot_keep(struct embedded *embedded, uint64_t begun, bool busy)
+{
+    if (begun == embedded->segments_seen)
+        return STATUS_OK;
+    const uint64_t until = journal_segment_start(embedded->journal) - 1;
+    const uint64_t records = until > embedded->snapshot_lsn ? until - embedded->snapshot_lsn : 0;
+    const bool due = snapshot_is_due(records, embedded->snapshot_rows, busy);
+    if (!due && busy)
+        return STATUS_OK; /* it looks again when fewer come */
+    embedded->segments_seen = begun;
+    return due ? snapshot_build(embedded, until) : STATUS_OK;
+}
+
+enum status embedded_keep(struct embedded *embedded, bool busy)
 {
     enum status status = atomic_load(&embedded->no_segment) ? STATUS_FULL : STATUS_OK;
     if (journal_failed(embedded->journal))
         return STATUS_IO;
     const uint64_t begun = journal_segments_begun(embedded->journal);
-    if (status == STATUS_OK && begun != embedded->segments_seen) {
-        embedded->segments_seen = begun;
-        const uint64_t start = journal_segment_start(embedded->journal);
-        if (start > 1 && snapshot_is_due(embedded, start - 1))
-            status = snapshot_build(embedded, start - 1);
-    }
-    return segment_pack(embedded, begun, status);
+    if (status == STATUS_OK)
+        status = snapshot_keep(embedded, begun, busy);
+    return segment_pack(embedded, begun, busy, status);
 }
 
 enum status embedded_housekeep(struct embedded *embedded)
 {
-    const enum status prepared = embedded_prepare(embedded), kept = embedded_keep(embedded);
+    const enum status prepared = embedded_prepare(embedded), kept = embedded_keep(embedded, false);
     return prepared != STATUS_OK ? prepared : kept;
 }
 

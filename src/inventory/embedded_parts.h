@@ -53,7 +53,8 @@ struct embedded {
     lsn_t *item_lsn; /* last change of the item */
     lsn_t *sale_lsn;
     lsn_t durable;
-    uint32_t sealed_records, gather_turns; /* of the last batch; that the present one has waited */
+    uint32_t sealed_records;         /* of the last batch */
+    uint32_t gather_turns, gathered; /* that the present one has waited; its records at the last of them */
     ticket_number tickets_sealed, tickets_durable; /* the last number */
     uint64_t last_time_ms;
     uint64_t time_floor_ms;

@@ -9,6 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    ROWS_PER_RECORD = 4,
+    BUSY_RECORDS = 4 * 1024 * 1024, /* a start replays them in two seconds */
+    BUSY_RECORDS_PER_ROW = 4,
+};
+
+bool snapshot_is_due(uint64_t records, uint64_t rows, bool busy)
+{
+    if (busy)
+        return records >= BUSY_RECORDS && records / BUSY_RECORDS_PER_ROW >= rows;
+    return records > 0 && records >= rows / ROWS_PER_RECORD;
+}
+
 void snapshot_name(char name[DISK_NAME_MAX], uint64_t lsn)
 {
     snprintf(name, DISK_NAME_MAX, "snapshot-%016" PRIx64, lsn);

@@ -57,6 +57,7 @@ static enum status measure(struct packing *packing)
     for (uint64_t at = JOURNAL_PAGE; at < segment->bytes;) {
         enum status status = STATUS_OK;
         uint32_t batch_bytes;
+        thread_give_way();
         const uint8_t *head = scan_bytes(scan, at, JOURNAL_PAGE, &status);
         if (head == NULL)
             return status;

@@ -29,6 +29,7 @@
  * segments names the version. */
 #include "journal/segment.h"
 
+#include "base/thread.h"
 #include "journal/format.h"
 
 #include <stdarg.h>
@@ -259,6 +260,7 @@ enum status segment_write_zeros(struct disk *disk, disk_file file, uint64_t from
     uint64_t unsynced = 0;
     for (uint64_t at = from; at < to;) {
         uint64_t bytes = to - at < ZERO_BYTES ? to - at : ZERO_BYTES;
+        thread_give_way();
         enum status status = disk->ops->write(disk, file, at, zeros, bytes);
         if (status != STATUS_OK)
             return status;

@@ -210,9 +210,9 @@ enum status host_prepare(struct host *host)
     return host->cluster != NULL ? STATUS_OK : embedded_prepare(host->embedded);
 }
 
-enum status host_keep(struct host *host)
+enum status host_keep(struct host *host, bool busy)
 {
-    return host->cluster != NULL ? STATUS_OK : embedded_keep(host->embedded);
+    return host->cluster != NULL ? STATUS_OK : embedded_keep(host->embedded, busy);
 }
 
 void host_touch(const struct host *host)

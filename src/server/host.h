@@ -66,7 +66,8 @@ MUST_CHECK enum status host_tell(struct host *host, struct worker *worker, struc
 MUST_CHECK bool host_start(struct host *host, struct wake *loop);
 /* Housekeeper threads. A fault is logged where it happens, and the next round tries again. */
 MUST_CHECK enum status host_prepare(struct host *host); /* the next segment of the log */
-MUST_CHECK enum status host_keep(struct host *host);    /* snapshots and packed segments: seconds */
+/* Snapshots and packed segments: seconds. `busy`: many purchases come, and they wait for fewer. */
+MUST_CHECK enum status host_keep(struct host *host, bool busy);
 void host_touch(const struct host *host); /* tables that a crowd will look up get their memory */
 
 /* When no edge runs any more: answers what is in flight until `ended` says that the other clients are done,

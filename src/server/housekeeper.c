@@ -15,7 +15,12 @@
 GAUGE(tables_ready, "stampede_tables_ready",
     "1 once the tables that a crowd looks up have their memory; 0 while nothing is to be sold.");
 
-enum { ROUND_MS = 100, WALL_DRIFT_MS = 1000 };
+enum {
+    ROUND_MS = 100,
+    WALL_DRIFT_MS = 1000,
+    BUSY_RECORDS_PER_S = 2000, /* of the log; below this nobody feels what upkeep does */
+    BUSY_STAYS_MS = 3000,      /* more may come after a moment */
+};
 
 static void clock_watch(bool *warned)
 {
@@ -70,14 +75,27 @@ static void tables_touch(struct housekeeper *housekeeper)
     metric_set(&tables_ready, 1);
 }
 
+bool housekeeper_many_come(struct housekeeper *housekeeper, lsn_t end, uint64_t now_ms)
+{
+    const uint64_t records = end - housekeeper->round_end, took_ms = now_ms - housekeeper->round_ms;
+    housekeeper->round_end = end;
+    housekeeper->round_ms = now_ms;
+    if (records * 1000 > took_ms * BUSY_RECORDS_PER_S)
+        housekeeper->busy_until_ms = now_ms + BUSY_STAYS_MS;
+    return now_ms < housekeeper->busy_until_ms;
+}
+
 static void upkeep_run(void *context)
 {
     struct housekeeper *housekeeper = context;
     metrics_thread_enter();
     thread_rank_set(THREAD_BACKGROUND);
     while (!atomic_load(&housekeeper->stop)) {
+        const struct board *board = housekeeper->host->inventory->board;
+        const lsn_t end = atomic_load_explicit(&board->durable_lsn, memory_order_relaxed);
+        const bool busy = housekeeper_many_come(housekeeper, end, clock_now_ms());
         tables_touch(housekeeper);
-        (void)!host_keep(housekeeper->host); /* it is logged, and tried again */
+        (void)!host_keep(housekeeper->host, busy); /* it is logged, and tried again */
         wake_wait(&housekeeper->upkeep_wake, ROUND_MS);
     }
 }

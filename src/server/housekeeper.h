@@ -24,10 +24,15 @@ struct housekeeper {
     /* The upkeep thread. */
     lsn_t seen; /* the log's end when it looked for sales */
     bool looked, touched;
+    lsn_t round_end; /* the log's end at the last round, and when that was */
+    uint64_t round_ms;
+    uint64_t busy_until_ms;
 };
 
 MUST_CHECK enum status housekeeper_start(struct housekeeper *housekeeper, struct host *host,
     const struct link *link, struct limits *limits);
+/* Upkeep: whether many records came since the last call, or did a moment ago. */
+bool housekeeper_many_come(struct housekeeper *housekeeper, lsn_t end, uint64_t now_ms);
 void housekeeper_stop(struct housekeeper *housekeeper); /* accepts one that was never started */
 
 #endif

@@ -168,6 +168,24 @@ static void a_roll_packs_the_closed_segment_and_the_log_replays_without_a_snapsh
     assert_true(engine_digest(embedded_engine(embedded)) == digest);
 }
 
+static void what_can_wait_waits_while_many_purchases_come(void **state)
+{
+    user_id user = 100;
+    uint64_t newest = 0;
+    (void)state;
+    buy_until_the_log_rolls(&user);
+    assert_int_equal(embedded_prepare(embedded), STATUS_OK);
+    assert_int_equal(embedded_keep(embedded, true), STATUS_OK);
+    assert_int_equal(memory_disk_size(disk, FIRST_SEGMENT), 4 * JOURNAL_PAGE);
+    assert_int_equal(disk->ops->list(disk, "snapshot-", snapshot_newest, &newest), STATUS_OK);
+    assert_int_equal(newest, 0);
+    /* Then fewer come. No further segment needs to be full for that. */
+    assert_int_equal(embedded_housekeep(embedded), STATUS_OK);
+    assert_true(memory_disk_size(disk, FIRST_SEGMENT) < 2 * JOURNAL_PAGE);
+    assert_int_equal(disk->ops->list(disk, "snapshot-", snapshot_newest, &newest), STATUS_OK);
+    assert_int_equal(newest, journal_segment_start(embedded_journal(embedded)) - 1);
+}
+
 /* Left by a crash, or by a program that did not pack. */
 static void a_closed_segment_of_an_earlier_run_is_packed_after_the_start(void **state)
 {
@@ -189,7 +207,8 @@ static void a_full_disk_is_packed_and_wins_go_on(void **state)
     buy_until_the_log_rolls(&user);
     const uint64_t used = 2 * 4 * JOURNAL_PAGE;
     memory_disk_capacity(disk, used + 2 * JOURNAL_PAGE);
-    assert_int_equal(embedded_housekeep(embedded), STATUS_FULL);
+    assert_int_equal(embedded_prepare(embedded), STATUS_FULL);
+    assert_int_equal(embedded_keep(embedded, true), STATUS_FULL); /* also while many purchases come */
     assert_true(memory_disk_size(disk, FIRST_SEGMENT) < 2 * JOURNAL_PAGE);
     memory_disk_capacity(disk, UINT64_MAX); /* for the snapshot */
     assert_int_equal(embedded_housekeep(embedded), STATUS_OK);
@@ -233,6 +252,7 @@ int main(void)
             snapshots_become_rarer_as_the_state_grows_and_replay_stays_in_proportion, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_roll_packs_the_closed_segment_and_the_log_replays_without_a_snapshot, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_can_wait_waits_while_many_purchases_come, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_closed_segment_of_an_earlier_run_is_packed_after_the_start, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_is_packed_and_wins_go_on, setup, teardown),

@@ -86,6 +86,27 @@ static void the_newest_are_kept_and_older_ones_go(void **state)
     }
 }
 
+static void one_is_due_when_the_log_has_grown_by_a_quarter_of_the_rows(void **state)
+{
+    (void)state;
+    assert_false(snapshot_is_due(0, 0, false));
+    assert_true(snapshot_is_due(1, 0, false));
+    assert_false(snapshot_is_due(999, 4000, false));
+    assert_true(snapshot_is_due(1000, 4000, false));
+}
+
+static void while_many_purchases_come_it_waits_until_a_start_would_replay_for_seconds(void **state)
+{
+    const uint64_t seconds = 4 * 1024 * 1024;
+    (void)state;
+    assert_false(snapshot_is_due(1, 0, true));
+    assert_false(snapshot_is_due(seconds - 1, 0, true));
+    assert_true(snapshot_is_due(seconds, 0, true));
+    assert_true(snapshot_is_due(4 * seconds, seconds, true));
+    assert_false(snapshot_is_due(4 * seconds - 1, seconds, true));
+    assert_true(snapshot_is_due(4 * seconds - 1, seconds, false));
+}
+
 #define RULE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -94,6 +115,8 @@ int main(void)
         RULE(the_list_is_newest_first_and_knows_only_snapshots),
         RULE(of_too_many_the_newest_are_listed),
         RULE(the_newest_are_kept_and_older_ones_go),
+        RULE(one_is_due_when_the_log_has_grown_by_a_quarter_of_the_rows),
+        RULE(while_many_purchases_come_it_waits_until_a_start_would_replay_for_seconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
