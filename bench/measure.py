@@ -12,6 +12,7 @@ import subprocess
 
 WARM_SECONDS = 0.05
 LOAD_SLACK_SECONDS = 30
+PIPELINED_SOURCES = 16  # more than 512,000 requests/s: no address may have as many (limits.address_per_s)
 STALLS_MAX = 3  # per row
 
 
@@ -63,6 +64,7 @@ class Target:
     def slice(self, load, connections, depth, seconds, rate=None):
         source = self.requests()
         extra = self.extra + (["--rate", str(rate)] if rate else [])
+        extra += ["--sources", str(PIPELINED_SOURCES)] if depth > 1 else []
         self.server.resume()
         busy_start = self.server.cpu_seconds()
         try:

@@ -255,9 +255,24 @@ class Stampede(Server):
 
     # -- files ---------------------------------------------------------------------------------------------------
 
-    def journal_files(self):
+    def journal_files(self, prefix):
         folder = os.path.join(self.data, "journal")
-        return sorted(os.path.join(folder, name) for name in os.listdir(folder))
+        return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.startswith(prefix))
+
+    def segments(self):
+        return self.journal_files("segment-")
+
+    def replay_seconds(self, records_min):
+        """Of the last start, as the server says (server.log_level=info)."""
+        with open(os.path.join(self.folder, "log"), encoding="utf-8") as log:
+            said = re.findall(r"(\d+) records replayed after the snapshot at \d+, in (\d+) ms", log.read())
+        if not said or int(said[-1][0]) < records_min:
+            raise RuntimeError(f"expected a replay of {records_min} records: {self.log_tail()}")
+        return int(said[-1][1]) / 1000
+
+    def forget_snapshots(self):
+        for name in self.journal_files("snapshot-"):
+            os.unlink(name)
 
     def verify_command(self):
         return [self.binary, "verify", self.data]

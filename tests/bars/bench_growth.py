@@ -110,7 +110,7 @@ class Folder:
     def journal_bytes(self):
         """Of whole pages that are written."""
         used = 0
-        for path in self.server.journal_files():
+        for path in self.server.journal_files(""):
             with open(path, "rb") as file:
                 used += -(-len(file.read().rstrip(b"\0")) // PAGE) * PAGE
         return used
