@@ -19,6 +19,8 @@ ROUND_SECONDS = 2
 CHUNK = 500000  # wins that are asked for at a time
 RECONCILE_PATIENCE_S = 900
 SLOWER_MAX = 2  # p99 of views beside a read, over p99 beside /livez
+# Beside /livez alone the medians of one run were 0.07 to 0.31 ms: below this the machine's own pauses decide.
+SLOW_MS = 0.5
 
 
 def orders_make(lab, server, count):
@@ -129,7 +131,7 @@ class Compared:
         self.alone, self.p99 = statistics.median(times[alone]), statistics.median(times[ask])
 
     def good(self):
-        return self.refused == 0 and self.wrong is None and self.p99 <= SLOWER_MAX * self.alone
+        return self.refused == 0 and self.wrong is None and self.p99 <= max(SLOWER_MAX * self.alone, SLOW_MS)
 
     def text(self):
         return (f"{self.p99:.2f} and {self.alone:.2f} ms ({self.asked} asked, slowest {self.slowest * 1000:.0f} ms)"

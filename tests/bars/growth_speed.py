@@ -16,6 +16,7 @@ SECONDS = 20
 CONNECTIONS = 512
 CORES = "0-1"   # the server's; the client has the second one too
 LATENCY_TIMES = 3
+LATENCY_ROUNDS = 24  # in half a second nginx has a p99 of 0.04 or of 0.7 ms, by whether the machine pauses in it
 STALL_MS = 20
 DISK_SECONDS = 10
 DISK_BATCH = 8192
@@ -110,13 +111,14 @@ def hot():
 
 def latency():
     with laboratory() as lab:
+        lab.options.rounds = LATENCY_ROUNDS
         row = rows.latency_win(lab, lambda done, total: None)
         alone = disk_alone(lab.folder)
-    detail = row["detail"]
-    return (f"p99 {row['median']:.1f} × nginx's (quartiles {row['q1']:.1f} to {row['q3']:.1f}): "
-            f"{detail['ours']['p99_us'] / 1000:.2f} and {detail['base']['p99_us'] / 1000:.2f} ms at {detail['rate_asked']:,} requests/s; "
+    ours, base = (row["detail"][side]["p99_us"] / 1000 for side in ("ours", "base"))
+    return (f"p99 {ours:.2f} and nginx's {base:.2f} ms (medians of {LATENCY_ROUNDS} rounds at {row['detail']['rate_asked']:,} requests/s), "
+            f"{ours / base:.1f} ×; single rounds {row['median']:.1f} × (quartiles {row['q1']:.1f} to {row['q3']:.1f}); "
             f"the disk alone: p99 {alone[2]:.2f} ms, the longest sync {alone[1]:.0f} ms",
-            row["median"] <= LATENCY_TIMES)
+            ours <= LATENCY_TIMES * base)
 
 
 def stall_parts(bars):
