@@ -68,7 +68,7 @@ export function sparkMake() {
 export function chartMake(title, { unit = '' } = {}) {
     const grid = svg('g', { class: 'chart-grid' });
     const lines = svg('g', { class: 'chart-lines' });
-    const picture = svg('svg', { class: 'chart', role: 'img' }, grid, lines);
+    const picture = svg('svg', { class: 'chart', role: 'img', 'aria-label': title }, grid, lines);
     const legend = element('ul', { class: 'legend' });
     const head = element('tr');
     const body = element('tbody');
