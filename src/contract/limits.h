@@ -9,7 +9,7 @@
 enum {
     CHANNELS_MAX = 8, /* pools an item can be split in */
     CHANNEL_NAME_MAX = 16,
-    ITEMS_LIMIT = 65536, /* configuration may ask for less */
+    ITEMS_LIMIT = 1 << 18, /* configuration may ask for less */
     SALES_LIMIT = 16384,
     TICKETS_MAX_MOST = 1000 * 1000 * 1000, /* data.tickets_max is at most this */
     PLACES_MAX_MOST = 100 * 1000 * 1000,   /* room.places_max */

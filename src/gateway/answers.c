@@ -40,18 +40,19 @@ struct edge_answer answer_from_door(const struct door_result *result)
 /* A kind of answer that is neither a win nor a problem: a win is proposed and not kept yet. */
 enum { KIND_DECIDING = PROBLEMS };
 static_assert(KIND_DECIDING <= UINT8_MAX, "it fits edge_answer.kind");
+static_assert(QUANTITY_MAX <= UINT16_MAX, "it fits edge_answer.extra");
 
 struct edge_answer answer_from_outcome(const struct outcome *outcome)
 {
     if (outcome->answer == ANSWER_DECIDING)
         return (struct edge_answer){ .kind = KIND_DECIDING,
-            .extra = (uint16_t)outcome->item,
-            .a = outcome->quantity,
+            .extra = (uint16_t)outcome->quantity,
+            .a = outcome->item,
             .b = outcome->ticket };
     if (outcome->answer == ANSWER_WON || outcome->answer == ANSWER_REPEATED)
         return (struct edge_answer){ .kind = PROBLEM_NONE,
-            .extra = (uint16_t)outcome->item,
-            .a = outcome->quantity,
+            .extra = (uint16_t)outcome->quantity,
+            .a = outcome->item,
             .b = outcome->ticket,
             .c = outcome->unit_price,
             .d = outcome->pay_by_ms };
@@ -168,9 +169,9 @@ static inline void ready_render(const struct ready *ready, const struct edge_ans
 /* The numbers of a win, from where the fixed part of the body ends. */
 static void won_numbers(const struct edge_answer *answer, struct text *out)
 {
-    text_u64(out, answer->extra);
-    text_literal(out, ",\"quantity\":");
     text_u64(out, answer->a);
+    text_literal(out, ",\"quantity\":");
+    text_u64(out, answer->extra);
     text_literal(out, ",\"unit_price\":");
     text_u64(out, answer->c);
     text_literal(out, ",\"pay_by_ms\":");
@@ -196,7 +197,7 @@ static void accepted_render(const struct edge_answer *answer, const struct funne
         text_literal(&body, "\",\"item\":");
         won_numbers(answer, &body);
     } else {
-        text_format(&body, "\",\"item\":%u,\"quantity\":%u}", answer->extra, answer->a);
+        text_format(&body, "\",\"item\":%u,\"quantity\":%u}", answer->a, answer->extra);
     }
     text_literal(&head, "Cache-Control: no-store\r\nLocation: /v1/tickets/");
     text_hex64(&head, ticket);
@@ -364,8 +365,7 @@ enum { TIME_DIGITS = 13 };
 #define TIME_MIN UINT64_C(1000000000000)
 static _Thread_local struct told_win {
     uint64_t second, unit_price, pay_by_ms;
-    uint32_t quantity, size; /* 0: nothing yet */
-    uint16_t item;
+    uint32_t item, quantity, size; /* 0: nothing yet */
     char bytes[2 * sizeof ready_won.bytes];
 } told_win;
 
@@ -378,8 +378,8 @@ static __attribute__((noinline)) void told_win_refresh(
     mine->second = http_date_second();
     mine->unit_price = answer->c;
     mine->pay_by_ms = answer->d;
-    mine->quantity = answer->a;
-    mine->item = answer->extra;
+    mine->quantity = answer->extra;
+    mine->item = answer->a;
     mine->size = (uint32_t)out.size;
 }
 
@@ -390,8 +390,8 @@ static __attribute__((noinline)) struct span win_ready(
     if (__builtin_expect(answer->d - TIME_MIN >= 9 * TIME_MIN, 0))
         return SPAN_NONE;
     if (__builtin_expect(mine->size == 0 || mine->second != http_date_second()
-                || mine->unit_price != answer->c || mine->quantity != answer->a
-                || mine->item != answer->extra,
+                || mine->unit_price != answer->c || mine->quantity != answer->extra
+                || mine->item != answer->a,
             0)) {
         told_win_refresh(mine, answer, keys);
         return span_of(mine->bytes, mine->size);

@@ -4,7 +4,8 @@
 #include "base/random.h"
 
 static_assert(sizeof(struct buyer_row) == 20, "the memory budget of a buyer counts on it");
-static_assert(ITEMS_LIMIT <= 1 << 16 && SALES_LIMIT <= 1 << 16, "scopes keep ids in 16 bits");
+static_assert(ITEMS_LIMIT <= 1 << BUYER_SCOPE_ID_BITS && SALES_LIMIT <= 1 << BUYER_SCOPE_ID_BITS,
+    "a scope has room for every id");
 
 size_t buyers_bytes(uint64_t capacity)
 {

@@ -18,7 +18,8 @@ enum {
     BUYER_USED_BITS = 27,
     BUYER_RETURNS_BITS = 5,
     BUYER_RETURNS_MAX = (1 << BUYER_RETURNS_BITS) - 1,
-    BUYER_ROWS_PER_WIN = 2 /* a win may need a row for the item and one for the sale */
+    BUYER_ROWS_PER_WIN = 2, /* a win may need a row for the item and one for the sale */
+    BUYER_SCOPE_ID_BITS = 20,
 };
 static_assert(UNITS_MAX < 1 << BUYER_USED_BITS, "a user can't have more than all units");
 
@@ -66,11 +67,15 @@ static inline uint32_t buyers_scope_item(item_id item)
 }
 static inline uint32_t buyers_scope_sale(sale_id sale)
 {
-    return 1u << 16 | sale;
+    return 1u << BUYER_SCOPE_ID_BITS | sale;
 }
 static inline uint32_t buyers_scope_eligible(sale_id sale)
 {
-    return 1u << 17 | sale;
+    return 2u << BUYER_SCOPE_ID_BITS | sale;
+}
+static inline uint32_t buyers_scope_id(uint32_t scope) /* of the item or sale */
+{
+    return scope & ((1u << BUYER_SCOPE_ID_BITS) - 1);
 }
 
 /* A prefetch for buyers_slot. */

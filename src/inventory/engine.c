@@ -275,9 +275,10 @@ static const char *check_buyers(const struct engine *engine)
     for (uint64_t i = 0; i < recount.rows_end && wrong == NULL; i++) {
         const struct buyer_row *counted = &recount.rows[i];
         const struct buyer_row *row = buyers_find(&engine->buyers, counted->scope, counted->user);
-        const uint32_t limit = counted->scope < 1u << 16
-            ? engine->items[counted->scope].limit_per_user
-            : engine->sales[counted->scope & 0xffff].limit_per_user;
+        const uint32_t id = buyers_scope_id(counted->scope);
+        const uint32_t limit = counted->scope == buyers_scope_item(id)
+            ? engine->items[id].limit_per_user
+            : engine->sales[id].limit_per_user;
         if (row == NULL || row->used != counted->used)
             wrong = "I4: a user's counter and tickets differ";
         else if (limit != 0 && counted->used > limit)
@@ -285,7 +286,7 @@ static const char *check_buyers(const struct engine *engine)
     }
     for (uint64_t i = 0; i < engine->buyers.rows_end && wrong == NULL; i++) {
         const struct buyer_row *row = &engine->buyers.rows[i];
-        if (row->scope >= 1u << 17 || row->used == 0)
+        if (row->scope == buyers_scope_eligible(buyers_scope_id(row->scope)) || row->used == 0)
             continue;
         if (buyers_find(&recount, row->scope, row->user) == NULL)
             wrong = "I4: a user is counted for units nobody sold";

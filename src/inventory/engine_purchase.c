@@ -181,13 +181,12 @@ static inline __attribute__((always_inline)) ticket_number win_take(
 {
     struct engine_item *item = &engine->items[win->item];
     const sale_id sale = item->sale;
-    const struct ticket_row row = { .user = win->user,
+    struct ticket_row row = { .user = win->user,
         .key = win->key,
-        .pay_by_ms = win->pay_by_ms & 0xffffffffffffu,
-        .item = win->item & 0xffffu,
         .quantity = (uint16_t)win->quantity,
         .channel = win->channel,
         .state = TICKET_HELD };
+    ticket_terms(&row, win->item, win->pay_by_ms);
     const ticket_number number = tickets_add(&engine->tickets, &row);
     item->free[win->channel] -= win->quantity;
     item->held += win->quantity;

@@ -196,8 +196,12 @@ struct header {
     uint64_t data_id, tickets, buyers, places, keys;
     uint64_t last_ticket, free_ticket, free_buyer;
     struct journal_position position;
-    bool first, second; /* up to version 1, up to version 2: shorter rows */
+    uint32_t version;
 };
+
+/* Older versions wrote shorter rows, and rows with 16 bits for an id. */
+enum { WITH_TERMS = 2, WITH_NUMBERS = 3, WITH_LONG_IDS = 4 };
+static_assert((int)WITH_LONG_IDS == (int)SNAPSHOT_VERSION, "the last one");
 
 static enum status take_header(struct snapshot_stream *stream, struct header *header)
 {
@@ -210,9 +214,9 @@ static enum status take_header(struct snapshot_stream *stream, struct header *he
     const uint32_t version = bytes_get_u32(bytes + VERSION_AT);
     if (version == 0 || version > SNAPSHOT_VERSION)
         return STATUS_BAD_INPUT;
-    const size_t size = version == 1 ? FIRST_HEADER_BYTES
-        : version == 2               ? SECOND_HEADER_BYTES
-                                     : HEADER_BYTES;
+    const size_t size = version < WITH_TERMS ? FIRST_HEADER_BYTES
+        : version < WITH_NUMBERS             ? SECOND_HEADER_BYTES
+                                             : HEADER_BYTES;
     if (!snapshot_stream_take(stream, bytes + FIRST_HEADER_BYTES, size - FIRST_HEADER_BYTES))
         return stream->status;
     *header = (struct header){ .sales = bytes_get_u32(bytes + 12),
@@ -223,22 +227,21 @@ static enum status take_header(struct snapshot_stream *stream, struct header *he
         .buyers = bytes_get_u64(bytes + 88),
         .places = bytes_get_u64(bytes + 96),
         .keys = bytes_get_u64(bytes + 104),
-        .last_ticket = bytes_get_u64(bytes + (version < 3 ? 80 : 112)), /* of old: as many as rows */
+        .last_ticket = bytes_get_u64(bytes + (version < WITH_NUMBERS ? 80 : 112)), /* of old: as many as rows */
         .free_ticket = bytes_get_u64(bytes + 120),
         .free_buyer = bytes_get_u64(bytes + 128),
-        .first = version == 1,
-        .second = version <= 2 };
+        .version = version };
     header->position.lsn = bytes_get_u64(bytes + 32);
     header->position.time_ms = bytes_get_u64(bytes + 40);
     memcpy(header->position.hash, bytes + 48, sizeof header->position.hash);
     return STATUS_OK;
 }
 
-static enum status take_sale(struct snapshot_stream *stream, struct engine *engine, bool first)
+static enum status take_sale(struct snapshot_stream *stream, struct engine *engine, uint32_t version)
 {
     uint8_t bytes[SALE_BYTES];
     memset(bytes, 0, sizeof bytes);
-    if (!snapshot_stream_take(stream, bytes, first ? FIRST_SALE_BYTES : SALE_BYTES))
+    if (!snapshot_stream_take(stream, bytes, version < WITH_TERMS ? FIRST_SALE_BYTES : SALE_BYTES))
         return stream->status;
     const sale_id id = bytes_get_u32(bytes);
     if (id == 0)
@@ -263,12 +266,12 @@ static enum status take_sale(struct snapshot_stream *stream, struct engine *engi
     return STATUS_OK;
 }
 
-static enum status take_item(struct snapshot_stream *stream, struct engine *engine, bool first)
+static enum status take_item(struct snapshot_stream *stream, struct engine *engine, uint32_t version)
 {
     uint8_t bytes[ITEM_BYTES];
     uint32_t numbers[11];
     memset(bytes, 0, sizeof bytes);
-    if (!snapshot_stream_take(stream, bytes, first ? FIRST_ITEM_BYTES : ITEM_BYTES))
+    if (!snapshot_stream_take(stream, bytes, version < WITH_TERMS ? FIRST_ITEM_BYTES : ITEM_BYTES))
         return stream->status;
     memcpy(numbers, bytes, sizeof numbers);
     const item_id id = numbers[0];
@@ -341,6 +344,27 @@ static enum status take_keys(struct snapshot_stream *stream, struct engine *engi
     return STATUS_OK;
 }
 
+/* Up to version 3: u64 user, u64 key, 48 bits of pay by, 16 of the item, the rest as today. */
+static struct ticket_row ticket_of_old(struct ticket_row row)
+{
+    enum { TERMS_AT = 16, TIME_BITS = 48 };
+    uint8_t bytes[sizeof row];
+    memcpy(bytes, &row, sizeof row);
+    const uint64_t terms = bytes_get_u64(bytes + TERMS_AT);
+    ticket_terms(&row, (item_id)(terms >> TIME_BITS), terms & ((UINT64_C(1) << TIME_BITS) - 1));
+    return row;
+}
+
+static struct buyer_row buyer_of_old(struct buyer_row row)
+{
+    enum { SALE = 1 << 16, ELIGIBLE = 1 << 17 };
+    const uint32_t id = row.scope & (SALE - 1);
+    row.scope = (row.scope & ELIGIBLE) != 0 ? buyers_scope_eligible(id)
+        : (row.scope & SALE) != 0           ? buyers_scope_sale(id)
+                                            : buyers_scope_item(id);
+    return row;
+}
+
 static enum status take_tickets(
     struct snapshot_stream *stream, struct engine *engine, const struct header *header)
 {
@@ -350,8 +374,10 @@ static enum status take_tickets(
         uint8_t number[4];
         bytes_put_u32(number, (uint32_t)(i + 1));
         if (!snapshot_stream_take(stream, &row, sizeof row)
-            || (!header->second && !snapshot_stream_take(stream, number, sizeof number)))
+            || (header->version >= WITH_NUMBERS && !snapshot_stream_take(stream, number, sizeof number)))
             return stream->status;
+        if (header->version < WITH_LONG_IDS)
+            row = ticket_of_old(row);
         if (!tickets_restore_row(tickets, &row, bytes_get_u32(number)))
             return STATUS_CORRUPT;
     }
@@ -366,8 +392,11 @@ static enum status take_buyers(
         struct buyer_row row;
         uint8_t cool_until_s[4] = { 0 };
         if (!snapshot_stream_take(stream, &row, sizeof row)
-            || (!header->first && !snapshot_stream_take(stream, cool_until_s, sizeof cool_until_s)))
+            || (header->version >= WITH_TERMS
+                && !snapshot_stream_take(stream, cool_until_s, sizeof cool_until_s)))
             return stream->status;
+        if (header->version < WITH_LONG_IDS)
+            row = buyer_of_old(row);
         if (!buyers_restore_row(&engine->buyers, &row, bytes_get_u32(cool_until_s)))
             return STATUS_CORRUPT;
     }
@@ -379,9 +408,9 @@ static enum status take_state(
 {
     enum status status = STATUS_OK;
     for (uint32_t i = 0; i < header->sales && status == STATUS_OK; i++)
-        status = take_sale(stream, engine, header->first);
+        status = take_sale(stream, engine, header->version);
     for (uint32_t i = 0; i < header->items && status == STATUS_OK; i++)
-        status = take_item(stream, engine, header->first);
+        status = take_item(stream, engine, header->version);
     if (status != STATUS_OK)
         return status;
     if (header->tickets > engine->tickets.capacity || header->buyers > engine->buyers.capacity)

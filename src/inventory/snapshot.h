@@ -16,7 +16,7 @@
 #include "inventory/engine.h"
 #include "journal/journal.h"
 
-enum { SNAPSHOT_VERSION = 3, SNAPSHOTS_KEPT = 2 };
+enum { SNAPSHOT_VERSION = 4, SNAPSHOTS_KEPT = 2 };
 
 MUST_CHECK enum status snapshot_write(struct disk *disk, const struct engine *engine,
     uint64_t data_id, const struct journal_position *position);

@@ -15,13 +15,17 @@
 
 #include <stddef.h>
 
-enum { TICKET_STATE_BITS = 6 };
+enum {
+    TICKET_STATE_BITS = 6,
+    TICKET_TIME_BITS = 44, /* milliseconds since 1970: up to the year 2527 */
+    TICKET_ITEM_BITS = 20,
+};
 
 struct ticket_row {
     user_id user; /* of a free row: the next free one plus one; 0: none */
     uint64_t key;
-    uint64_t pay_by_ms : 48;
-    uint64_t item : 16;
+    uint64_t pay_by_ms : TICKET_TIME_BITS;
+    uint64_t item : TICKET_ITEM_BITS;
     uint16_t quantity;
     uint8_t channel;
     uint8_t state : TICKET_STATE_BITS; /* enum ticket_state */
@@ -30,6 +34,11 @@ struct ticket_row {
 } __attribute__((packed, aligned(4)));
 static_assert(sizeof(struct ticket_row) == 28, "the memory budget of a buyer counts on it");
 
+static inline void ticket_terms(struct ticket_row *row, item_id item, uint64_t pay_by_ms)
+{
+    row->item = item & ((1u << TICKET_ITEM_BITS) - 1);
+    row->pay_by_ms = pay_by_ms & ((UINT64_C(1) << TICKET_TIME_BITS) - 1);
+}
 static inline void ticket_move(struct ticket_row *row, uint32_t state)
 {
     row->state = state & ((1u << TICKET_STATE_BITS) - 1);

@@ -19,7 +19,7 @@
 #include "store/schema.h"
 #include "store/store.h"
 
-static_assert(ITEMS_LIMIT == 65536 && SALES_LIMIT == 16384, "the CHECKs below say so too");
+static_assert(ITEMS_LIMIT == 262144 && SALES_LIMIT == 16384, "the CHECKs below say so too");
 static_assert(ORDER_PENDING == 1 && ORDER_PAID == 2 && ORDER_CLOSED == 3 && ORDER_REFUNDED == 4,
     "numbers in the database never change their meaning");
 static_assert(CHANNELS_MAX == 8, "items has a column for each");
@@ -75,7 +75,7 @@ static const char tables_core[] =
     "  CHECK((beacon_value <> '') = (beacon_state = 1)),"
     "  CHECK(beacon_state = 0 OR beacon_name <> '')"
     ") STRICT;" SALES_NOT_ENDED "CREATE TABLE items("
-    "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 65535),"
+    "  id INTEGER PRIMARY KEY CHECK(id BETWEEN 1 AND 262143),"
     "  sale INTEGER NOT NULL REFERENCES sales(id),"
     "  product INTEGER NOT NULL REFERENCES products(id),"
     "  flash_price INTEGER NOT NULL CHECK(flash_price >= 0),"
@@ -440,6 +440,7 @@ static const char lot_numbers_20[] =
     "CREATE TABLE lot_numbers(lot INTEGER PRIMARY KEY CHECK(lot BETWEEN 0 AND 1023)) STRICT";
 /* SQLite also makes the key of orders anew: store/sqlite/migrate.c. */
 static const char *const step_20[] = {
+    "ALTER TABLE items CHECK 3 id(id BETWEEN 1 AND 262143)",
     "ALTER TABLE orders ADD COLUMN lot INTEGER NOT NULL DEFAULT 0",
     last_lot_20,
     lot_numbers_20,

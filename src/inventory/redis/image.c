@@ -167,7 +167,7 @@ static void user_begin(struct image *image, const char *letter, uint32_t id, use
 
 static void buyer_put(struct image *image, const struct buyers *buyers, const struct buyer_row *row)
 {
-    const uint32_t id = row->scope & 0xffff;
+    const uint32_t id = buyers_scope_id(row->scope);
     if (row->scope == buyers_scope_eligible(id)) {
         user_begin(image, "e", id, row->user);
         value_number(image, row->used);
@@ -370,7 +370,7 @@ static bool user_has(const struct engine *engine, struct span field)
     user_id user = 0;
     if (letter != ' ')
         field = span_of(field.data + 1, field.size - 1);
-    if (!span_take_until(&field, ':', &id_text) || span_to_u32(id_text, &id) != STATUS_OK || id > UINT16_MAX
+    if (!span_take_until(&field, ':', &id_text) || span_to_u32(id_text, &id) != STATUS_OK || id >= ITEMS_LIMIT
         || (!span_equal(field, SPAN("0")) && span_to_hex64(field, &user) != STATUS_OK))
         return false;
     switch (letter) {

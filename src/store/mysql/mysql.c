@@ -150,7 +150,7 @@ static enum status script_statement(struct mysql_connection *connection, struct 
     if (buffer == NULL)
         return mysql_failed_here(connection, SQL_ERROR_AWAY, "out of memory");
     struct text text = text_in(buffer, room);
-    mysql_script_text(&text, statement, connection->collation);
+    mysql_script_text(&text, statement, &connection->dialect);
     enum status status = mysql_session_do_long(connection, text.data, text.size);
     if (status == STATUS_OK)
         status = transaction_go_on(connection);

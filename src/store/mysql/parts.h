@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "store/driver.h"
+#include "store/mysql/text.h"
 #include "store/mysql/where.h"
 
 #include <mysql.h>
@@ -16,9 +17,9 @@ struct mysql_statement;
 struct mysql_connection {
     struct sql_connection connection; /* first: the seam's handle is this one's address */
     struct mysql_where where;
-    MYSQL *mysql;          /* NULL: no connection */
-    int socket;            /* a second handle of its socket, for `interrupt`; -1: none */
-    const char *collation; /* of this server: compares byte by byte */
+    MYSQL *mysql;                 /* NULL: no connection */
+    int socket;                   /* a second handle of its socket, for `interrupt`; -1: none */
+    struct mysql_dialect dialect; /* of this server */
     bool is_reader;
     unsigned read_s;     /* how long a statement waits for its answer */
     bool is_begun;       /* by the caller, who has not ended it */

@@ -154,7 +154,9 @@ static const char *server_trouble(struct mysql_connection *connection, MYSQL *my
                               : "SET SESSION TRANSACTION READ WRITE" };
     const bool done = ALL_DO(mysql, settings) && ALL_DO(mysql, more)
         && (is_mariadb ? ALL_DO(mysql, settings_mariadb) : ALL_DO(mysql, settings_mysql));
-    connection->collation = is_mariadb ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin";
+    connection->dialect =
+        (struct mysql_dialect){ .collation = is_mariadb ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin",
+            .checks_by_table = !is_mariadb };
     return done ? NULL : "";
 }
 

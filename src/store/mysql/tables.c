@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scripts: forms 5 and 6 of store/driver.h.
+/* Scripts: forms 5, 6 and 8 of store/driver.h.
  *
  * What a column must fulfil (CHECK, REFERENCES) moves to the end of its table: MySQL does not read
  * REFERENCES beside a column and takes no CHECK there that names another column. A long text or
@@ -160,12 +160,39 @@ static void index_add(struct text *out, struct span rest, bool is_unique)
         (int)name.size, name.data, (int)table.size, table.data, (int)columns.size, columns.data);
 }
 
+/* After "CHECK". The column's name is not needed: rules of columns are the table's here. */
+static void check_add(
+    struct text *out, struct span table, struct span rest, const struct mysql_dialect *dialect)
+{
+    char bytes[128];
+    struct text name = text_in(bytes, sizeof bytes);
+    if (dialect->checks_by_table)
+        text_format(&name, "%.*s_chk_", (int)table.size, table.data);
+    else
+        text_literal(&name, "CONSTRAINT_");
+    text_add(&name, mysql_word_take(&rest));
+    (void)mysql_word_take(&rest);
+    invariant(!name.overflow);
+    text_literal(out, "DROP CONSTRAINT ");
+    text_add(out, text_span(&name));
+    text_literal(out, ", ADD CONSTRAINT ");
+    text_add(out, text_span(&name));
+    text_literal(out, " CHECK(");
+    mysql_plain_add(out, mysql_inner_take(&rest));
+    text_literal(out, ")");
+}
+
 /* After "ALTER TABLE". */
-static void alter_add(struct text *out, struct span rest, struct text *rules)
+static void alter_add(
+    struct text *out, struct span rest, struct text *rules, const struct mysql_dialect *dialect)
 {
     const struct span table = mysql_word_take(&rest), add = mysql_word_take(&rest);
-    const struct span column = mysql_word_take(&rest);
     text_format(out, "ALTER TABLE %.*s ", (int)table.size, table.data);
+    if (mysql_is(add, "CHECK")) {
+        check_add(out, table, rest, dialect);
+        return;
+    }
+    const struct span column = mysql_word_take(&rest);
     if (!mysql_is(add, "ADD") || !mysql_is(column, "COLUMN")) {
         mysql_plain_add(out, span_of(add.data, (size_t)(rest.data + rest.size - add.data)));
         return;
@@ -175,7 +202,7 @@ static void alter_add(struct text *out, struct span rest, struct text *rules)
     text_add(out, text_span(rules));
 }
 
-void mysql_script_text(struct text *out, struct span statement, const char *collation)
+void mysql_script_text(struct text *out, struct span statement, const struct mysql_dialect *dialect)
 {
     char room[8192];
     struct text rules = text_in(room, sizeof room);
@@ -183,13 +210,13 @@ void mysql_script_text(struct text *out, struct span statement, const char *coll
     const struct span first = mysql_word_take(&rest), second = mysql_word_take(&rest);
     const bool is_unique = mysql_is(second, "UNIQUE");
     if (mysql_is(first, "CREATE") && mysql_is(second, "TABLE")) {
-        table_add(out, rest, &rules, collation);
+        table_add(out, rest, &rules, dialect->collation);
     } else if (mysql_is(first, "CREATE") && (is_unique || mysql_is(second, "INDEX"))) {
         if (is_unique)
             (void)mysql_word_take(&rest);
         index_add(out, rest, is_unique);
     } else if (mysql_is(first, "ALTER") && mysql_is(second, "TABLE")) {
-        alter_add(out, rest, &rules);
+        alter_add(out, rest, &rules, dialect);
     } else {
         struct mysql_text text = { .sql = *out }; /* no room for values: it has none */
         mysql_text_make(&text, statement);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store/mysql/text.h: the texts of store/driver.h in the words of MySQL and MariaDB. Only words
- * that both know come out. What differs between the two (the name of the collation that compares
- * texts byte by byte, without ignoring blanks at the end) comes in. A text that breaks the forms
+ * that both know come out. What differs between the two comes in (struct mysql_dialect). A text that breaks the forms
  * of driver.h is a bug and stops the program.
  * Thread: any. */
 #ifndef STAMPEDE_STORE_MYSQL_TEXT_H
@@ -26,8 +25,12 @@ void mysql_text_make(struct mysql_text *text, struct span sql);
 
 /* Takes the next statement of a script, without its ";". False: no more. */
 bool mysql_script_take(struct span *script, struct span *statement);
-/* A statement of a script: forms 5 and 6; others as mysql_text_make, without values. */
-void mysql_script_text(struct text *out, struct span statement, const char *collation);
+struct mysql_dialect {
+    const char *collation; /* compares texts byte by byte, without ignoring blanks at the end */
+    bool checks_by_table; /* MySQL's names of a table's CHECKs: t_chk_1, …; else MariaDB's: CONSTRAINT_1, … */
+};
+/* A statement of a script: forms 5, 6 and 8; others as mysql_text_make, without values. */
+void mysql_script_text(struct text *out, struct span statement, const struct mysql_dialect *dialect);
 
 /* Reading a text word by word. A piece is a word, a string with its quotes, "?1", white space or
  * one other character. */

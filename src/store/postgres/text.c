@@ -2,6 +2,7 @@
 #include "store/postgres/text.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 /* Texts, as in SQLite, are equal and ordered by their bytes. */
 #define BY_BYTES " COLLATE \"C\""
@@ -100,8 +101,22 @@ static const char *word_replace(struct text *out, const char *sql)
     return sql + bytes;
 }
 
+/* Form 8: the text up to the condition; NULL: it is of another form. Names are those that the server gives. */
+static const char *check_change(struct text *out, const char *sql)
+{
+    char table[64], column[64];
+    int bytes = 0;
+    if (sscanf(sql, "ALTER TABLE %63[a-z_] CHECK %*u %63[a-z_]%n", table, column, &bytes) != 2)
+        return NULL;
+    text_format(out, "ALTER TABLE %s DROP CONSTRAINT %s_%s_check, ADD CONSTRAINT %s_%s_check CHECK",
+        table, table, column, table, column);
+    return sql + bytes;
+}
+
 void postgres_text_script(struct text *out, const char *sql)
 {
+    const char *const condition = check_change(out, sql);
+    sql = condition == NULL ? sql : condition;
     while (*sql != '\0') {
         if (is_word(*sql)) {
             sql = word_replace(out, sql);

@@ -16,6 +16,7 @@
 #include "base/log.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Texts of several pieces; each has the number of its step. */
 static const char admin_requests_6[] =
@@ -190,11 +191,61 @@ static enum status copy_make(
     return sqlite_status(result);
 }
 
+/* The brackets of the CHECK of a column, and what stands in them; NULL: it has none. */
+static const char *check_find(const char *table_text, const char *column, int *bytes)
+{
+    char start[80];
+    snprintf(start, sizeof start, " %s INTEGER", column);
+    const char *at = strstr(table_text, start), *const end = at == NULL ? NULL : strchr(at, ',');
+    at = at == NULL ? NULL : strstr(at, "CHECK(");
+    if (at == NULL || (end != NULL && at > end))
+        return NULL;
+    at += strlen("CHECK");
+    *bytes = 0;
+    for (int depth = 0; at[*bytes] != '\0' && (*bytes == 0 || depth > 0); ++*bytes)
+        depth += (at[*bytes] == '(') - (at[*bytes] == ')');
+    return at;
+}
+
+/* Form 8 of store/driver.h: a CHECK stands in the text of its table and nowhere else, so SQLite lets that
+ * text be changed. */
+static int check_change(sqlite3 *database, const char *table, const char *column, const char *condition)
+{
+    sqlite3_stmt *read = NULL;
+    char *change = NULL;
+    int bytes,
+        result = sqlite3_prepare_v2(database,
+            "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", -1, &read, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_bind_text(read, 1, table, -1, SQLITE_STATIC);
+    if (result == SQLITE_OK && (result = sqlite3_step(read)) == SQLITE_ROW) {
+        const char *const text = (const char *)sqlite3_column_text(read, 0);
+        const char *const old = check_find(text, column, &bytes);
+        result = old == NULL ? SQLITE_CORRUPT : SQLITE_OK;
+        if (old != NULL)
+            change = sqlite3_mprintf("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql ="
+                                     " '%.*q%q%q' WHERE type = 'table' AND name = %Q;"
+                                     " PRAGMA writable_schema = RESET",
+                (int)(old - text), text, condition, old + bytes, table);
+    }
+    (void)sqlite3_finalize(read);
+    if (result == SQLITE_OK)
+        result = change == NULL ? SQLITE_NOMEM : sqlite3_exec(database, change, NULL, NULL, NULL);
+    sqlite3_free(change);
+    return result == SQLITE_DONE ? SQLITE_CORRUPT : result; /* no such table */
+}
+
 static int step_run(sqlite3 *database, const char *const *step)
 {
     int result = SQLITE_OK;
-    for (; *step != NULL && result == SQLITE_OK; step++)
-        result = sqlite_script_run(database, *step);
+    for (; *step != NULL && result == SQLITE_OK; step++) {
+        char table[64], column[64];
+        int at = 0;
+        if (sscanf(*step, "ALTER TABLE %63[a-z_] CHECK %*u %63[a-z_]%n", table, column, &at) == 2)
+            result = check_change(database, table, column, *step + at);
+        else
+            result = sqlite_script_run(database, *step);
+    }
     return result;
 }
 

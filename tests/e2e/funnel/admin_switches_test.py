@@ -66,7 +66,7 @@ def what_is_wrong_changes_nothing():
     start, entries = switches(), len(audit())
     for wrong in ({"pow_boost": 11}, {"pow_boost": -1}, {"pow_boost": True}, {"refuse_new": 1}, {"admission_per_s": 1000001}, {"room_rate": 1000001}, {"room_rate": -1},
                   {"address_rate": "5"}, {"bypass_user_limit": None}, {"unknown": 1}, {"sold_out_items": 1},
-                  {"sold_out_items": ["1"]}, {"sold_out_items": [0]}, {"sold_out_items": [65536]}, {"sold_out_items": [60000]},
+                  {"sold_out_items": ["1"]}, {"sold_out_items": [0]}, {"sold_out_items": [262144]}, {"sold_out_items": [60000]},
                   {"sold_out_items": [1] * 201}):
         problem(server.admin("PATCH", "/switches", {"pow_boost": 5, **wrong}), 422, "bad-value")
     problem(server.admin("PATCH", "/switches", []), 400, "bad-body")

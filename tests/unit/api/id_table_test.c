@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/id_table.h"
 
+#include "contract/limits.h"
+
 #include "tests/unit/base/unit.h"
 
 #include <stdlib.h>
@@ -26,7 +28,7 @@ static uint32_t number_of(const struct id_table *table, uint32_t id)
 
 static void what_was_put_is_found_and_nothing_else(void **state)
 {
-    const uint32_t ids[] = { 1, ID_CHUNK - 1, ID_CHUNK, 3 * ID_CHUNK + 7, 65535 };
+    const uint32_t ids[] = { 1, ID_CHUNK - 1, ID_CHUNK, 3 * ID_CHUNK + 7, ITEMS_LIMIT - 1 };
     struct id_table table = { 0 };
     struct blocks old = { 0 };
     (void)state;

@@ -132,7 +132,7 @@ static void sample(uint32_t which, struct command *command, struct outcome *outc
         command->type = COMMAND_RESERVE;
         command->reserve = (struct command_reserve){ .user = UINT64_MAX,
             .key = 0x0123456789abcdef,
-            .item = 65535,
+            .item = ITEMS_LIMIT - 1,
             .quantity = QUANTITY_MAX,
             .channel = CHANNELS_MAX - 1,
             .flags = RESERVE_AFTER_END,

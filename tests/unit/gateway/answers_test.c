@@ -82,9 +82,9 @@ static void a_ready_win_has_the_bytes_of_a_rendered_one_whatever_came_before_it(
         { .extra = 1, .a = 1, .b = 2, .c = 99900, .d = time_ms + 1 },
         { .extra = 1, .a = 1, .b = UINT64_MAX, .c = 99900, .d = 9999999999999 },
         { .extra = 1, .a = 1, .b = 3, .c = 99900, .d = 1000000000000 },
-        { .extra = 1, .a = 2, .b = 3, .c = 99900, .d = time_ms },
+        { .extra = 2, .a = 1, .b = 3, .c = 99900, .d = time_ms },
         { .extra = 2, .a = 2, .b = 3, .c = 99900, .d = time_ms },
-        { .extra = 65535, .a = 2, .b = 3, .c = 1, .d = time_ms },
+        { .extra = 2, .a = ITEMS_LIMIT - 1, .b = 3, .c = 1, .d = time_ms },
         { .extra = 65535, .a = UINT32_MAX, .b = 3, .c = UINT64_MAX, .d = time_ms },
         { .extra = 1, .a = 1, .b = 4, .c = 0, .d = time_ms, .flags = ANSWER_CHINESE },
     };
@@ -113,7 +113,7 @@ static void a_win_that_is_not_kept_yet_is_told_as_deciding_with_its_ticket_and_n
     (void)state;
     const struct outcome outcome = { .answer = ANSWER_DECIDING,
         .ticket = 9,
-        .item = 65535,
+        .item = ITEMS_LIMIT - 1,
         .quantity = 1000,
         .unit_price = 99900,
         .pay_by_ms = 1 };
@@ -133,8 +133,8 @@ static void a_win_that_is_not_kept_yet_is_told_as_deciding_with_its_ticket_and_n
         assert_int_equal(strstr(bytes, "\r\nConnection: close\r\n") != NULL, chinese);
         snprintf(wanted, sizeof wanted, "\r\nLocation: /v1/tickets/%s\r\n", ids);
         assert_non_null(strstr(bytes, wanted));
-        snprintf(wanted, sizeof wanted,
-            "\r\n\r\n{\"outcome\":\"deciding\",\"ticket\":\"%s\",\"item\":65535,\"quantity\":1000}",
+        snprintf(wanted,
+            sizeof wanted, "\r\n\r\n{\"outcome\":\"deciding\",\"ticket\":\"%s\",\"item\":262143,\"quantity\":1000}",
             ids);
         assert_string_equal(strstr(bytes, "\r\n\r\n"), wanted);
     }

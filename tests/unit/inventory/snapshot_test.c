@@ -133,25 +133,51 @@ static void a_snapshot_of_another_version_is_passed_over(void **state)
     assert_int_equal(where.lsn, 1);
 }
 
+static void ticket_as_before(uint8_t *row)
+{
+    struct ticket_row ticket;
+    memcpy(&ticket, row, sizeof ticket);
+    bytes_put_u64(row + 16, (uint64_t)ticket.item << 48 | ticket.pay_by_ms);
+}
+
+static void buyer_as_before(uint8_t *row)
+{
+    const uint32_t scope = bytes_get_u32(row + 8), id = scope & 0xfffff;
+    bytes_put_u32(row + 8,
+        scope >> 21 == 1       ? 1u << 17 | id
+            : scope >> 20 == 1 ? 1u << 16 | id
+                               : id);
+}
+
 /* As older versions wrote it. 1: no keys, no terms of returns, no draws, no cool-downs. Up to 2: rows of
- * tickets without their numbers, no free rows. */
+ * tickets without their numbers, no free rows. Up to 3: 16 bits for an id. */
 static uint64_t as_version(uint32_t version, const uint8_t *bytes, uint64_t size, uint8_t *out)
 {
     const uint64_t buyers = bytes_get_u64(bytes + 88);
-    const bool first = version == 1;
+    const bool first = version == 1, second = version <= 2;
     const struct {
         uint64_t count, kept, dropped;
+        void (*change)(uint8_t *row);
     } parts[] = {
-        { 1, first ? 104 : 112, first ? 32 : 24 },
-        { bytes_get_u32(bytes + 12), first ? 29 : 57, first ? 28 : 0 },
-        { bytes_get_u32(bytes + 16), first ? 84 : 212, first ? 128 : 0 },
-        { bytes_get_u64(bytes + 80), 28, 4 },
-        { buyers, first ? 20 : 24, first ? 4 : 0 },
+        { 1,
+            first        ? 104
+                : second ? 112
+                         : 136,
+            first        ? 32
+                : second ? 24
+                         : 0,
+            NULL },
+        { bytes_get_u32(bytes + 12), first ? 29 : 57, first ? 28 : 0, NULL },
+        { bytes_get_u32(bytes + 16), first ? 84 : 212, first ? 128 : 0, NULL },
+        { bytes_get_u64(bytes + 80), second ? 28 : 32, second ? 4 : 0, ticket_as_before },
+        { buyers, first ? 20 : 24, first ? 4 : 0, buyer_as_before },
     };
     uint64_t from = 0, to = 0;
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
         for (uint64_t i = 0; i < parts[part].count; i++) {
             memcpy(out + to, bytes + from, parts[part].kept);
+            if (parts[part].change != NULL)
+                parts[part].change(out + to);
             to += parts[part].kept;
             from += parts[part].kept + parts[part].dropped;
         }
@@ -164,6 +190,9 @@ static void an_older_version_is_read(uint32_t version)
 {
     char name[DISK_NAME_MAX];
     uint8_t written[4096], bytes[4096];
+    const struct command users = { .type = COMMAND_USERS,
+        .users = { .sale = 1, .count = 2, .users = { ANNA, BERT } } };
+    assert_int_equal(kit_do(&kit, users, SALE_START - 1), ANSWER_DONE);
     assert_int_equal(kit_buy(&kit, ANNA, 4, 2), ANSWER_WON);
     assert_int_equal(kit_buy(&kit, BERT, 5, 1), ANSWER_WON);
     fill_and_write(1);
@@ -195,6 +224,12 @@ static void a_snapshot_of_the_second_version_is_read(void **state)
 {
     (void)state;
     an_older_version_is_read(2);
+}
+
+static void a_snapshot_of_the_third_version_is_read(void **state)
+{
+    (void)state;
+    an_older_version_is_read(3);
 }
 
 static void what_was_reclaimed_stays_so_and_rows_go_on_alike(void **state)
@@ -338,6 +373,7 @@ int main(void)
         RULE(a_snapshot_of_another_version_is_passed_over),
         RULE(a_snapshot_of_the_first_version_is_read),
         RULE(a_snapshot_of_the_second_version_is_read),
+        RULE(a_snapshot_of_the_third_version_is_read),
         RULE(what_was_reclaimed_stays_so_and_rows_go_on_alike),
         RULE(who_has_to_wait_before_the_snapshot_has_to_wait_after_it),
         RULE(a_snapshot_that_can_not_be_read_is_passed_over),

@@ -5,6 +5,7 @@
 #include "tests/unit/base/unit.h"
 
 enum { CAPACITY = 100 };
+#define YEAR_2500_MS UINT64_C(16725225600000)
 
 static struct arena arena;
 static struct tickets tickets;
@@ -31,7 +32,7 @@ static void numbers_count_from_one_and_rows_stay_what_they_were(void **state)
     for (uint64_t i = 1; i <= CAPACITY; i++) {
         assert_false(tickets_full(&tickets));
         const struct ticket_row row = {
-            .user = i, .key = i << 40, .item = 65535, .quantity = 1000, .pay_by_ms = 0xffffffffffffu
+            .user = i, .key = i << 40, .item = ITEMS_LIMIT - 1, .quantity = 1000, .pay_by_ms = YEAR_2500_MS
         };
         assert_int_equal(tickets_add(&tickets, &row), i);
     }
@@ -41,9 +42,9 @@ static void numbers_count_from_one_and_rows_stay_what_they_were(void **state)
     assert_null(tickets_get(&tickets, UINT64_MAX));
     const struct ticket_row *last = tickets_get(&tickets, CAPACITY);
     assert_int_equal(last->user, CAPACITY);
-    assert_int_equal(last->item, 65535);
+    assert_int_equal(last->item, ITEMS_LIMIT - 1);
     assert_int_equal(last->quantity, 1000);
-    assert_int_equal(last->pay_by_ms, 0xffffffffffffu);
+    assert_int_equal(last->pay_by_ms, YEAR_2500_MS);
 }
 
 static void keys_are_found_in_a_full_table_also_where_they_collide(void **state)

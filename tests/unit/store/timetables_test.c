@@ -98,7 +98,7 @@ static void a_sale_that_can_not_be_made_leaves_its_day_as_it_was(void **state)
     struct place *place = *state;
     const uint32_t table = table_make(place);
     const struct timetable_day day = day_of(table, 3);
-    place_execute(place, "UPDATE items SET id = 65535");
+    place_execute(place, "UPDATE items SET id = 262143");
     assert_int_equal(make(place, &day), STATUS_REFUSED);
     assert_int_equal(place_number(place, "SELECT count(*) FROM timetable_days"), 0);
     assert_int_equal(place_number(place, "SELECT count(*) FROM sales"), 1);

@@ -6,11 +6,12 @@
 #define TABLE_END ") ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE exact"
 
 static char room[4096];
+static bool by_table;
 
 static void becomes(const char *sql, const char *expected)
 {
     struct text text = text_in(room, mysql_text_room(strlen(sql)));
-    mysql_script_text(&text, span_from_string(sql), "exact");
+    mysql_script_text(&text, span_from_string(sql), &(struct mysql_dialect){ "exact", by_table });
     room[text.size] = '\0';
     assert_string_equal(room, expected);
 }
@@ -69,6 +70,20 @@ static void column_is_added_with_its_rules(void **state)
     becomes("ALTER TABLE t ADD COLUMN a TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE t ADD COLUMN a MEDIUMTEXT NOT NULL DEFAULT ('')");
     becomes("ALTER TABLE t DROP COLUMN a", "ALTER TABLE t DROP COLUMN a");
+}
+
+static void check_of_a_column_has_the_name_that_the_server_gave_it(void **state)
+{
+    (void)state;
+    const char sql[] = "ALTER TABLE t CHECK 2 a(a BETWEEN 1 AND (3 + 4))";
+    becomes(sql,
+        "ALTER TABLE t DROP CONSTRAINT CONSTRAINT_2, ADD CONSTRAINT CONSTRAINT_2"
+        " CHECK(a BETWEEN 1 AND (3 + 4))");
+    by_table = true;
+    becomes(sql,
+        "ALTER TABLE t DROP CONSTRAINT t_chk_2, ADD CONSTRAINT t_chk_2"
+        " CHECK(a BETWEEN 1 AND (3 + 4))");
+    by_table = false;
 }
 
 static void index_of_some_rows_is_one_of_the_columns_in_braces(void **state)
@@ -131,6 +146,7 @@ int main(void)
         cmocka_unit_test(rules_of_columns_stand_at_the_end_of_the_table),
         cmocka_unit_test(default_of_a_long_text_stands_in_brackets),
         cmocka_unit_test(column_is_added_with_its_rules),
+        cmocka_unit_test(check_of_a_column_has_the_name_that_the_server_gave_it),
         cmocka_unit_test(index_of_some_rows_is_one_of_the_columns_in_braces),
         cmocka_unit_test(unique_index_of_some_rows_gets_a_column_that_tells_which),
         cmocka_unit_test(other_statements_are_read_as_statements),

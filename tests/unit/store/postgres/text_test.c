@@ -93,6 +93,14 @@ static void options_of_tables_are_left_out(void **state)
     script_is("CREATE TABLE a(b INTEGER) WITHOUT ROWID;", "CREATE TABLE a(b BIGINT) ;");
 }
 
+static void check_of_a_column_has_the_name_that_the_server_gave_it(void **state)
+{
+    (void)state;
+    script_is("ALTER TABLE a CHECK 2 b(b > 0 AND length(b) < 9);",
+        "ALTER TABLE a DROP CONSTRAINT a_b_check, ADD CONSTRAINT a_b_check"
+        " CHECK(b > 0 AND length(b) < 9);");
+}
+
 static void partial_index_keeps_its_condition(void **state)
 {
     (void)state;
@@ -111,6 +119,7 @@ int main(void)
         cmocka_unit_test(types_become_the_servers),
         cmocka_unit_test(words_that_contain_a_type_or_stand_in_quotes_stay),
         cmocka_unit_test(options_of_tables_are_left_out),
+        cmocka_unit_test(check_of_a_column_has_the_name_that_the_server_gave_it),
         cmocka_unit_test(partial_index_keeps_its_condition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
