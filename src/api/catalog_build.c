@@ -57,15 +57,24 @@ static void offers_write(const struct item *row, struct text *out)
     text_literal(out, "}");
 }
 
+/* Without text_format: a start makes all items that there ever were. */
+static void number_add(struct text *text, const char *name, uint64_t number)
+{
+    text_string(text, name);
+    text_u64(text, number);
+}
+
 static struct catalog_item *item_make(const struct item *row)
 {
     char bytes[512];
     struct text text = text_in(bytes, sizeof bytes);
-    text_format(&text, "\"id\":%u,\"sale\":%u,", row->id, row->sale);
+    number_add(&text, "\"id\":", row->id);
+    number_add(&text, ",\"sale\":", row->sale);
+    text_literal(&text, ",");
     const size_t head_bytes = text.size;
-    text_format(&text, ",\"flash_price\":%llu,\"limit_per_user\":%u,\"deduct\":\"%s\"",
-        (unsigned long long)row->flash_price, row->limit_per_user,
-        row->deduct_on_payment ? "payment" : "order");
+    number_add(&text, ",\"flash_price\":", row->flash_price);
+    number_add(&text, ",\"limit_per_user\":", row->limit_per_user);
+    text_string(&text, row->deduct_on_payment ? ",\"deduct\":\"payment\"" : ",\"deduct\":\"order\"");
     if (row->limits.period_limit > 0)
         text_format(&text, ",\"period_limit\":%u,\"period_days\":%u", row->limits.period_limit,
             row->limits.period_days);

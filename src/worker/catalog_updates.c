@@ -5,6 +5,7 @@
 #include "api/handover.h"
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "contract/limits.h"
 #include "policy/limit_rules.h"
 #include "worker/page_export.h"
@@ -63,7 +64,9 @@ static enum status all_show(struct catalog_updates *updates)
 {
     const struct catalog_updates_config *config = &updates->config;
     struct catalog *catalog = NULL;
+    thread_hurry(handover_get(config->shown) == NULL); /* nobody sells before there is one */
     const enum status status = catalog_build(&catalog, config->store);
+    thread_hurry(false);
     if (status != STATUS_OK)
         return status;
     updates->all = false;
