@@ -24,6 +24,7 @@ import growth_orders  # noqa: E402
 import growth_reads  # noqa: E402
 import growth_rooms  # noqa: E402
 import growth_sales  # noqa: E402
+import growth_start  # noqa: E402
 import growth_users  # noqa: E402
 import long_year  # noqa: E402
 from bars import Ended  # noqa: E402
@@ -234,11 +235,14 @@ def others(table):
     table.add_costs("ban", lambda: growth_bans.next_ban(growth_bans.SIZES))
     table.add_costs("past sales", lambda: growth_sales.idle_worker(within(growth_sales.SIZES, largest)))
     table.add_costs("eligible users", lambda: growth_users.loading(within(growth_users.SIZES, largest)))
-    table.add_costs("catalog edit, items", lambda: long_year.edits(shop, within((1000, 10000, 65000), max(10000, largest // 40))))
+    table.add_costs("catalog edit, items", lambda: long_year.edits(shop, within((1000, 10000, 100000), max(10000, largest // 40))))
     both = []  # measured in one go
     items = within(growth_orders.SIZES, max(10000, largest // 40))
     table.add_costs("own orders, items", lambda: both.extend(growth_orders.own_orders_costs(items)) or both[0])
     table.add_costs("push connect", lambda: both[1])
+    years = []  # likewise
+    table.add_costs("start, items", lambda: years.extend(growth_start.costs(items)) or years[0])
+    table.add_costs("front page", lambda: years[1])
     table.add_costs("waiting rooms", lambda: growth_rooms.restarts(within(growth_rooms.SIZES, max(32, largest // 10000)))[0])
 
 

@@ -26,6 +26,7 @@ import growth_reads  # noqa: E402
 import growth_rooms  # noqa: E402
 import growth_sales  # noqa: E402
 import growth_speed  # noqa: E402
+import growth_start  # noqa: E402
 import growth_users  # noqa: E402
 import long_year  # noqa: E402
 from bars import BUILD_ROOT, Ended, main  # noqa: E402
@@ -126,6 +127,7 @@ def bar_4(bars):
                    growth_users,
                    growth_rooms,
                    growth_sales,
+                   growth_start,
                    growth_push):
         module.parts(bars)
 

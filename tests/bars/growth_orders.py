@@ -11,7 +11,7 @@ from growth_kit import database, idle_share, serving, spent, told
 from kit.harness import Buyer
 from kit.push_client import Push
 
-SIZES = (100, 1000, 10000, 65000)
+SIZES = (100, 1000, 10000, 100000)
 ORDERS = (10000, 100000, 1000000, 4000000)
 VIEWS = "views"  # the thread that reads for buyers
 SALES = 10       # items of each past sale: as many, divided
@@ -37,7 +37,7 @@ def past_fill(server, count):
         sales = count // SALES
         copies(connection, "sales", "id", ({"id": 1 + number, "start_ms": end_ms - 1, "end_ms": end_ms}
                                            for number in range(1, sales + 1)))
-        copies(connection, "items", "id", ({"id": 1 + number, "sale": 2 + number % sales, "sold": 0, "preheated": 0}
+        copies(connection, "items", "id", ({"id": 1 + number, "sale": 2 + (number - 1) // SALES, "sold": 0, "preheated": 0}
                                            for number in range(1, count)))
         items = range(2, count + 1)
         copies(connection, "orders", "ticket", ({"ticket": STRANGERS * item + number, "item": item, "user_id": item * 7919 + number}
@@ -87,7 +87,7 @@ def own_orders_costs(sizes=SIZES):
     """Two for growth_kit.told: they ask the same question."""
     listing, connecting = [], []
     for size in sizes:
-        with serving(data__items_max=65536, data__sales_max=16384) as server:
+        with serving(data__items_max=262144, data__sales_max=16384) as server:
             server.start()
             buyer = Buyer(server)
             buyer.order(buyer.win(server.open_item())["ticket"])
@@ -117,4 +117,4 @@ def own_orders():
 
 
 def parts(bars):
-    bars.part("4 own orders", "exponents ≤ 0.2 with 100 to 65,000 past items, and with 10,000 to 4,000,000 orders of an item", own_orders)
+    bars.part("4 own orders", "exponents ≤ 0.2 with 100 to 100,000 past items, and with 10,000 to 4,000,000 orders of an item", own_orders)

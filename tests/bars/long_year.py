@@ -69,11 +69,11 @@ def edit_ms(server, sale):
     return (ended_cpu_s - began_cpu_s - idle_share * (ended - began)) * 1000 / EDITS
 
 
-def edits(shop, sizes=(1000, 10000, 65000)):
+def edits(shop, sizes=(1000, 10000, 100000)):
     """An edit of a title, with that many items in the catalog: for growth_kit.told."""
     costs = []
     for items in sizes:
-        with shop(10000, ["data.items_max=65535", "data.sales_max=16383"]) as (_, server):
+        with shop(10000, ["data.items_max=262144", "data.sales_max=16384"]) as (_, server):
             sale, _ = folder_fill(server, items)
             costs.append(edit_ms(server, sale))
     return sizes, costs, "ms of the worker", "an edit with so many items"
