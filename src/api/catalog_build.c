@@ -11,6 +11,7 @@
 
 enum {
     READ_ROWS = 32,
+    SWEEP_ROWS = 256,
     SALE_SAID_MAX = 6 * (NAME_BYTES_MAX + BEACON_NAME_BYTES_MAX + ROOM_MESSAGE_BYTES_MAX) + 32,
     SALE_TEXT_MAX = SALE_SAID_MAX + SALE_TEXTS_BYTES_MAX,
 };
@@ -130,12 +131,17 @@ static bool product_is_known(const struct reading *reading, uint32_t id)
     return (last != NULL && last->id == id) || id_table_find(&reading->known->products, id) != NULL;
 }
 
+static enum status item_take(struct reading *reading, struct catalog_item *item)
+{
+    blocks_add(&reading->items, item);
+    return product_is_known(reading, item->product)
+        ? STATUS_OK
+        : product_read(reading->store, item->product, &reading->products);
+}
+
 static enum status item_read(struct reading *reading, const struct item *row)
 {
-    blocks_add(&reading->items, item_make(row));
-    return product_is_known(reading, row->product)
-        ? STATUS_OK
-        : product_read(reading->store, row->product, &reading->products);
+    return item_take(reading, item_make(row));
 }
 
 static enum status items_read(struct reading *reading, sale_id sale)
@@ -235,11 +241,62 @@ static void reading_put(struct reading *reading, struct catalog *catalog, struct
     free(reading->products.memory);
 }
 
-static enum status sale_add(
-    struct catalog *catalog, struct order_store *store, const struct sale *row, struct blocks *old)
+/* All items that there are: one look at their table instead of one for each sale. */
+enum { NO_PLACE = UINT32_MAX };
+struct sweep {
+    struct blocks items;         /* in the order of their ids; NULL: a sale has taken it */
+    uint32_t next[ITEMS_LIMIT];  /* by place in `items`: the next one of the same sale */
+    uint32_t first[SALES_LIMIT]; /* by sale */
+    uint32_t last[SALES_LIMIT];
+};
+
+static void sweep_note(struct sweep *sweep, const struct item *row)
+{
+    const uint32_t place = sweep->items.count;
+    invariant(row->sale < SALES_LIMIT && place < ITEMS_LIMIT);
+    blocks_add(&sweep->items, item_make(row));
+    if (sweep->last[row->sale] == NO_PLACE)
+        sweep->first[row->sale] = place;
+    else
+        sweep->next[sweep->last[row->sale]] = place;
+    sweep->last[row->sale] = place;
+    sweep->next[place] = NO_PLACE;
+}
+
+static enum status sweep_make(struct sweep *sweep, struct order_store *store)
+{
+    struct item *rows = block_take(SWEEP_ROWS * sizeof *rows);
+    enum status status = STATUS_OK;
+    uint32_t count = SWEEP_ROWS;
+    sweep->items = (struct blocks){ 0 };
+    for (sale_id sale = 0; sale < SALES_LIMIT; sale++)
+        sweep->first[sale] = sweep->last[sale] = NO_PLACE;
+    for (item_id after = 0; status == STATUS_OK && count == SWEEP_ROWS;) {
+        status = store->ops->items(store, 0, after, rows, SWEEP_ROWS, &count);
+        for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+            sweep_note(sweep, &rows[i]);
+            after = rows[i].id;
+        }
+    }
+    free(rows);
+    return status;
+}
+
+static enum status sweep_take(struct sweep *sweep, sale_id sale, struct reading *reading)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t at = sweep->first[sale]; at != NO_PLACE && status == STATUS_OK; at = sweep->next[at]) {
+        status = item_take(reading, sweep->items.memory[at]);
+        sweep->items.memory[at] = NULL;
+    }
+    return status;
+}
+
+static enum status sale_add(struct catalog *catalog, struct order_store *store, struct sweep *sweep,
+    const struct sale *row, struct blocks *old)
 {
     struct reading reading = { .store = store, .known = catalog };
-    const enum status status = items_read(&reading, row->id);
+    const enum status status = sweep_take(sweep, row->id, &reading);
     if (status == STATUS_OK) {
         sale_take(&reading, row, NULL);
         reading_put(&reading, catalog, old);
@@ -254,7 +311,8 @@ enum status catalog_build(struct catalog **out, struct order_store *store)
     struct catalog *catalog = block_take(sizeof *catalog);
     struct blocks old = { 0 };
     struct sale *rows = block_take(READ_ROWS * sizeof *rows);
-    enum status status = STATUS_OK;
+    struct sweep *sweep = block_take(sizeof *sweep);
+    enum status status = sweep_make(sweep, store);
     uint32_t count = READ_ROWS;
     *catalog = (struct catalog){ .version = 1 };
     *out = NULL;
@@ -262,11 +320,13 @@ enum status catalog_build(struct catalog **out, struct order_store *store)
         status = store->ops->sales(store, after, rows, READ_ROWS, &count);
         for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
             if (rows[i].published)
-                status = sale_add(catalog, store, &rows[i], &old);
+                status = sale_add(catalog, store, sweep, &rows[i], &old);
             after = rows[i].id;
         }
     }
     free(rows);
+    blocks_free(&sweep->items); /* of sales that are not public */
+    free(sweep);
     blocks_free(&old);
     if (status != STATUS_OK) {
         catalog_free(catalog);

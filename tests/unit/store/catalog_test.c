@@ -53,7 +53,7 @@ static void texts_that_do_not_fit_are_cut_not_overrun(void **state)
 static void ids_stay_below_what_the_engine_can_hold(void **state)
 {
     struct place *place = *state;
-    place_execute(place, "UPDATE items SET id = 65534");
+    place_execute(place, "UPDATE items SET id = 262142");
     struct item item = { .sale = 1, .product = 1, .total = 1 };
     assert_int_equal(place->store->ops->item_insert(place->store, &item), STATUS_OK);
     assert_int_equal(item.id, ITEMS_LIMIT - 1);
