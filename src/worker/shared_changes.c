@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/shared_changes.h"
 
+#include "api/catalog.h"
 #include "base/arena.h"
 #include "contract/cluster_store.h"
 #include "worker/ban_list.h"
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-enum { ROWS_MAX = 16 }; /* of one look; more: everything is read again */
+enum { ROWS_MAX = 64 }; /* of one look; more: everything is read again */
 
 struct shared_changes {
     struct shared_changes_config config;
@@ -33,13 +34,48 @@ static void switches_follow(struct shared_changes *changes)
         config->switched(config->switched_context);
 }
 
+/* What such a row is about, and its number, stand at the beginning of its detail. */
+static bool part_take(struct catalog_updates *catalog, const struct audit_entry *entry)
+{
+    static const struct {
+        const char *action, *subject;
+        enum catalog_part part;
+    } parts[] = {
+        { "sale.", "sale ", CATALOG_SALE },
+        { "item.", "item ", CATALOG_ITEM },
+        { "product.", "product ", CATALOG_PRODUCT },
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        uint32_t id = 0;
+        if (!begins_with(entry->action, parts[i].action) || !begins_with(entry->detail, parts[i].subject))
+            continue;
+        struct span rest = span_from_string(entry->detail + strlen(parts[i].subject));
+        if (!span_take_u32(&rest, &id) || (rest.size > 0 && rest.data[0] != ' '))
+            return false;
+        catalog_updates_part(catalog, &(struct catalog_change){ parts[i].part, id });
+        return true;
+    }
+    return false;
+}
+
+/* What buyers are told in other ways, or not at all. */
+static bool is_not_of_catalog(const struct audit_entry *entry)
+{
+    static const char *const words[] = { "order.", "channel.", "safety.", "case.", "webhook.",
+        "key.", "statement.", "customer." };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (begins_with(entry->action, words[i]))
+            return true;
+    return false;
+}
+
 static void change_take(struct shared_changes *changes, const struct audit_entry *entry)
 {
     if (begins_with(entry->action, "ban."))
         ban_list_changed(changes->config.bans);
     else if (begins_with(entry->action, "switch."))
         changes->switches_due = true;
-    else if (!begins_with(entry->action, "order."))
+    else if (!is_not_of_catalog(entry) && !part_take(changes->config.catalog, entry))
         catalog_updates_all(changes->config.catalog);
 }
 

@@ -3,33 +3,42 @@
  * change. */
 #include "worker/shared_changes.h"
 
+#include "api/catalog.h"
 #include "api/handover.h"
 #include "base/arena.h"
+#include "base/clock.h"
+#include "config/config.h"
 #include "contract/cluster_store.h"
 #include "funnel/bans.h"
+#include "funnel/item_rules.h"
 #include "funnel/switches.h"
 #include "tests/unit/base/unit.h"
 #include "tests/unit/store/place.h"
 #include "worker/ban_list.h"
 #include "worker/catalog_updates.h"
+#include "worker/page_export.h"
 #include "worker/task.h"
 
 #include <stdio.h>
 
-enum { NOW_MS = 1000000, FAR_MS = NOW_MS * 2, MANY = 40 };
+enum { NOW_MS = 1000000, FAR_MS = NOW_MS * 2, MANY = 80 };
 
 static struct {
     struct place place;
     struct arena arena;
     struct handover bans_shown, catalog_shown;
     struct reader_turns turns;
-    struct task bans_task, catalog_task, task;
+    struct task bans_task, catalog_task, pages_task, task;
+    struct item_rules rules;
+    struct config config;
     struct ban_list *bans;
     struct catalog_updates *catalog;
     struct order_store_ops ops;
     struct cluster_store_ops cluster;
     struct switches switches;
     uint32_t switched; /* how often the edges were told */
+    uint32_t swept;    /* how often all sales were read */
+    const struct order_store_ops *real;
 } world;
 
 /* Both are up to date: whoever is due later was told so by the changes. */
@@ -53,11 +62,17 @@ static void look(void)
     assert_int_equal(world.task.turn(world.task.self, NOW_MS), NOW_MS + CHANGES_LOOK_MS);
 }
 
-static void audit(const char *action)
+static void audit_about(const char *action, const char *detail)
 {
     struct audit_entry entry = { .time_ms = NOW_MS, .actor = "ann" };
     snprintf(entry.action, sizeof entry.action, "%s", action);
+    snprintf(entry.detail, sizeof entry.detail, "%s", detail);
     assert_int_equal(world.place.store->ops->audit_append(world.place.store, &entry), STATUS_OK);
+}
+
+static void audit(const char *action)
+{
+    audit_about(action, "");
 }
 
 static void switched(void *context)
@@ -83,16 +98,23 @@ static void changes_open(bool on)
 static int setup(void **state)
 {
     (void)state;
+    clock_start(0);
     place_make(&world.place);
     assert_int_equal(place_open(&world.place, NULL), STATUS_OK);
     assert_int_equal(arena_open(&world.arena, 1 << 16), STATUS_OK);
     handover_create(&world.bans_shown, NULL, ban_set_free);
+    handover_create(&world.catalog_shown, NULL, catalog_free);
     world.bans = ban_list_open(&world.arena,
         &(struct ban_list_config){
             .store = world.place.store, .shown = &world.bans_shown, .turns = &world.turns, .proxies = "" },
         &world.bans_task);
     world.catalog = catalog_updates_open(&world.arena,
-        &(struct catalog_updates_config){ .store = world.place.store, .shown = &world.catalog_shown },
+        &(struct catalog_updates_config){ .store = world.place.store,
+            .shown = &world.catalog_shown,
+            .turns = &world.turns,
+            .rules = &world.rules,
+            .pages = page_export_open(&world.arena, &world.config, &world.pages_task),
+            .items_max = 1 },
         &world.catalog_task);
     changes_open(true);
     return 0;
@@ -102,6 +124,7 @@ static int teardown(void **state)
 {
     (void)state;
     handover_close(&world.bans_shown);
+    handover_close(&world.catalog_shown);
     arena_close(&world.arena);
     place_remove(&world.place);
     return 0;
@@ -148,6 +171,48 @@ static void a_change_makes_what_it_is_about_be_read_again_once(void **state)
         calm();
         look();
         assert_false(bans_are_told() || catalog_is_told());
+    }
+}
+
+static enum status sales_counted(
+    struct order_store *store, sale_id after, struct sale *rows, uint32_t max, uint32_t *count)
+{
+    world.swept++;
+    return world.real->sales(store, after, rows, max, count);
+}
+
+static void a_change_of_one_sale_item_or_product_makes_nothing_else_be_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *action, *detail;
+        uint32_t swept;
+    } rows[] = {
+        { "sale.change", "sale 7 title: a", 0 },
+        { "sale.open", "sale 7", 0 },
+        { "item.create", "item 3 sale 7", 0 },
+        { "product.change", "product 4294967295 name: a", 0 },
+        { "channel.report", "taobao: 3", 0 },
+        { "order.paid", "order 1", 0 },
+        { "sale.change", "sale seven", 1 },
+        { "sale.change", "sale 7a", 1 },
+        { "item.change", "sale 7", 1 },
+        { "product.change", "product 4294967296", 1 },
+        { "dead-letter.retry", "dead letter 1", 1 },
+        { "a-word-of-a-later-version", "sale 7", 1 },
+    };
+    world.real = world.place.store->ops;
+    world.ops = *world.real;
+    world.ops.sales = sales_counted;
+    world.place.store->ops = &world.ops;
+    begin();
+    catalog_updates_show(world.catalog);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        world.swept = 0;
+        audit_about(rows[i].action, rows[i].detail);
+        look();
+        catalog_updates_show(world.catalog);
+        assert_int_equal(world.swept, rows[i].swept);
     }
 }
 
@@ -259,6 +324,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(alone_it_looks_at_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_change_makes_what_it_is_about_be_read_again_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_change_of_one_sale_item_or_product_makes_nothing_else_be_read, setup, teardown),
         cmocka_unit_test_setup_teardown(the_first_change_of_all_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(a_switch_is_followed_when_its_audit_row_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(
