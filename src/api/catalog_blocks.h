@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/catalog_blocks.h: how the parts of a catalog are made: each is one piece of memory, with the text that
- * its spans point into. For catalog_build.c and catalog_product.c. Thread: the worker. */
+ * its spans point into. For catalog_build.c, catalog_item.c and catalog_product.c. Thread: the worker. */
 #ifndef STAMPEDE_API_CATALOG_BLOCKS_H
 #define STAMPEDE_API_CATALOG_BLOCKS_H
 
@@ -30,6 +30,8 @@ static inline struct span text_since(const struct text *text, size_t from)
     return span_of(text->data + from, text->size - from);
 }
 
+/* catalog_item.c. The caller frees it. */
+struct catalog_item *catalog_item_make(const struct item *row);
 /* catalog_product.c. The caller frees it. */
 struct catalog_product *catalog_product_make(const struct product *row);
 

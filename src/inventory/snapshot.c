@@ -227,7 +227,8 @@ static enum status take_header(struct snapshot_stream *stream, struct header *he
         .buyers = bytes_get_u64(bytes + 88),
         .places = bytes_get_u64(bytes + 96),
         .keys = bytes_get_u64(bytes + 104),
-        .last_ticket = bytes_get_u64(bytes + (version < WITH_NUMBERS ? 80 : 112)), /* of old: as many as rows */
+        .last_ticket = /* of old versions: as many as rows */
+        bytes_get_u64(bytes + (version < WITH_NUMBERS ? 80 : 112)),
         .free_ticket = bytes_get_u64(bytes + 120),
         .free_buyer = bytes_get_u64(bytes + 128),
         .version = version };

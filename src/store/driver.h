@@ -16,8 +16,8 @@
  *   7. tables: a database that keeps orders by lot (keys_by_lot) takes what stands in square brackets,
  *      others leave it out. Its statements may call lot_may_have(item, lot, user), which asks the
  *      connection's `lots`
- *   8. "ALTER TABLE table CHECK 3 column(condition)", in a step of a migration: takes the place of the CHECK of
- *      this column. 3: its place among all CHECKs of the table, those of no column first
+ *   8. "ALTER TABLE table CHECK 3 column(condition)", in a step of a migration: takes the place of the
+ *      CHECK of this column. 3: its place among all CHECKs of the table, those of no column first
  * No statement relies on going on after an error: a failed one spoils its transaction, or its part if there
  * is one, which the caller then drops.
  *

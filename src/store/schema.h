@@ -7,9 +7,10 @@
  *   2. add `step_9` to store/tables.c: a list of statements in the forms of store/driver.h that lead from
  *      8 to 9, for all three databases, and end it with NULL; put it at the end of store_steps
  *   3. STORE_SCHEMA_VERSION = 9
- * A step may CREATE TABLE, CREATE INDEX, ALTER TABLE … ADD COLUMN (at the end of the table) or CHECK, DROP TABLE, and
- * change rows (INSERT, UPDATE, DELETE). It renames nothing. Its texts never change afterwards. Tests compare
- * what the steps make with what the CREATE texts make (tests/unit/store/sqlite/migrate_test.c,
+ * A step may CREATE TABLE, CREATE INDEX, ALTER TABLE … ADD COLUMN (at the end of the table) or … CHECK
+ * (form 8), DROP TABLE, and change rows (INSERT, UPDATE, DELETE). It renames nothing. Its texts never
+ * change afterwards. Tests compare what the steps make with what the CREATE texts make
+ * (tests/unit/store/sqlite/migrate_test.c,
  * tests/seam/schema_suite.c).
  *
  * Thread: the connection's. Errors: STATUS_CONFLICT: no tables, or tables of another version; STATUS_AWAY:

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker/shared_changes.h: on many machines, what other processes have changed in the database: products,
  * sales and items, bans, switches. Each such change has a row in the audit trail, in its own transaction, so
- * the number of the last row tells whether there is something new; it is asked for each CHANGES_LOOK_MS. A row
- * that says which sale, item or product it is about makes that one be read again; any other one, everything.
+ * the number of the last row tells whether there is something new; it is asked for each CHANGES_LOOK_MS. A
+ * row that says which sale, item or product it is about makes that one be read again; any other one,
+ * everything.
  * Thread: the worker's. A database that is away is asked again. */
 #ifndef STAMPEDE_WORKER_SHARED_CHANGES_H
 #define STAMPEDE_WORKER_SHARED_CHANGES_H

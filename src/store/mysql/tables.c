@@ -10,6 +10,8 @@
  * nothing. It is stored, since indexes of columns that are not had many faults in both databases. */
 #include "store/mysql/text.h"
 
+#include "store/forms.h"
+
 bool mysql_script_take(struct span *script, struct span *statement)
 {
     *statement = span_trim(*script, SPAN(" \n\t"));
@@ -160,39 +162,29 @@ static void index_add(struct text *out, struct span rest, bool is_unique)
         (int)name.size, name.data, (int)table.size, table.data, (int)columns.size, columns.data);
 }
 
-/* After "CHECK". The column's name is not needed: rules of columns are the table's here. */
-static void check_add(
-    struct text *out, struct span table, struct span rest, const struct mysql_dialect *dialect)
+/* Form 8, with the name that the server gave the CHECK. */
+static void check_change_add(
+    struct text *out, const struct check_change *change, const struct mysql_dialect *dialect)
 {
-    char bytes[128];
-    struct text name = text_in(bytes, sizeof bytes);
-    if (dialect->checks_by_table)
-        text_format(&name, "%.*s_chk_", (int)table.size, table.data);
-    else
-        text_literal(&name, "CONSTRAINT_");
-    text_add(&name, mysql_word_take(&rest));
-    (void)mysql_word_take(&rest);
-    invariant(!name.overflow);
-    text_literal(out, "DROP CONSTRAINT ");
-    text_add(out, text_span(&name));
-    text_literal(out, ", ADD CONSTRAINT ");
-    text_add(out, text_span(&name));
-    text_literal(out, " CHECK(");
-    mysql_plain_add(out, mysql_inner_take(&rest));
-    text_literal(out, ")");
+    const int table = (int)change->table.size;
+    text_format(out, "ALTER TABLE %.*s", table, change->table.data);
+    for (int add = 0; add < 2; add++) {
+        text_string(out, add ? ", ADD CONSTRAINT " : " DROP CONSTRAINT ");
+        if (dialect->checks_by_table)
+            text_format(out, "%.*s_chk_%u", table, change->table.data, change->number);
+        else
+            text_format(out, "CONSTRAINT_%u", change->number);
+    }
+    text_literal(out, " CHECK");
+    mysql_plain_add(out, change->condition);
 }
 
 /* After "ALTER TABLE". */
-static void alter_add(
-    struct text *out, struct span rest, struct text *rules, const struct mysql_dialect *dialect)
+static void alter_add(struct text *out, struct span rest, struct text *rules)
 {
     const struct span table = mysql_word_take(&rest), add = mysql_word_take(&rest);
-    text_format(out, "ALTER TABLE %.*s ", (int)table.size, table.data);
-    if (mysql_is(add, "CHECK")) {
-        check_add(out, table, rest, dialect);
-        return;
-    }
     const struct span column = mysql_word_take(&rest);
+    text_format(out, "ALTER TABLE %.*s ", (int)table.size, table.data);
     if (!mysql_is(add, "ADD") || !mysql_is(column, "COLUMN")) {
         mysql_plain_add(out, span_of(add.data, (size_t)(rest.data + rest.size - add.data)));
         return;
@@ -209,14 +201,17 @@ void mysql_script_text(struct text *out, struct span statement, const struct mys
     struct span rest = statement;
     const struct span first = mysql_word_take(&rest), second = mysql_word_take(&rest);
     const bool is_unique = mysql_is(second, "UNIQUE");
-    if (mysql_is(first, "CREATE") && mysql_is(second, "TABLE")) {
+    struct check_change change;
+    if (check_change_read(statement, &change)) {
+        check_change_add(out, &change, dialect);
+    } else if (mysql_is(first, "CREATE") && mysql_is(second, "TABLE")) {
         table_add(out, rest, &rules, dialect->collation);
     } else if (mysql_is(first, "CREATE") && (is_unique || mysql_is(second, "INDEX"))) {
         if (is_unique)
             (void)mysql_word_take(&rest);
         index_add(out, rest, is_unique);
     } else if (mysql_is(first, "ALTER") && mysql_is(second, "TABLE")) {
-        alter_add(out, rest, &rules, dialect);
+        alter_add(out, rest, &rules);
     } else {
         struct mysql_text text = { .sql = *out }; /* no room for values: it has none */
         mysql_text_make(&text, statement);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store/mysql/text.h: the texts of store/driver.h in the words of MySQL and MariaDB. Only words
- * that both know come out. What differs between the two comes in (struct mysql_dialect). A text that breaks the forms
- * of driver.h is a bug and stops the program.
+ * that both know come out. What differs between the two comes in (struct mysql_dialect). A text that breaks
+ * the forms of driver.h is a bug and stops the program.
  * Thread: any. */
 #ifndef STAMPEDE_STORE_MYSQL_TEXT_H
 #define STAMPEDE_STORE_MYSQL_TEXT_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/postgres/text.h"
 
+#include "store/forms.h"
+
 #include <ctype.h>
-#include <stdio.h>
 
 /* Texts, as in SQLite, are equal and ordered by their bytes. */
 #define BY_BYTES " COLLATE \"C\""
@@ -101,22 +102,24 @@ static const char *word_replace(struct text *out, const char *sql)
     return sql + bytes;
 }
 
-/* Form 8: the text up to the condition; NULL: it is of another form. Names are those that the server gives. */
-static const char *check_change(struct text *out, const char *sql)
+/* Form 8, up to the condition, with the name that the server gave the CHECK. */
+static void check_change_add(struct text *out, const struct check_change *change)
 {
-    char table[64], column[64];
-    int bytes = 0;
-    if (sscanf(sql, "ALTER TABLE %63[a-z_] CHECK %*u %63[a-z_]%n", table, column, &bytes) != 2)
-        return NULL;
-    text_format(out, "ALTER TABLE %s DROP CONSTRAINT %s_%s_check, ADD CONSTRAINT %s_%s_check CHECK",
-        table, table, column, table, column);
-    return sql + bytes;
+    const int table = (int)change->table.size, column = (int)change->column.size;
+    text_format(out, "ALTER TABLE %.*s", table, change->table.data);
+    for (int add = 0; add < 2; add++)
+        text_format(out, "%s CONSTRAINT %.*s_%.*s_check", add ? ", ADD" : " DROP", table,
+            change->table.data, column, change->column.data);
+    text_literal(out, " CHECK");
 }
 
 void postgres_text_script(struct text *out, const char *sql)
 {
-    const char *const condition = check_change(out, sql);
-    sql = condition == NULL ? sql : condition;
+    struct check_change change;
+    if (check_change_read(span_from_string(sql), &change)) {
+        check_change_add(out, &change);
+        sql = change.condition.data;
+    }
     while (*sql != '\0') {
         if (is_word(*sql)) {
             sql = word_replace(out, sql);

@@ -9,6 +9,7 @@
  * those versions; later ones are for all databases, in store/tables.c (store/schema.h says how one is
  * added). Texts of steps never change. The CREATE statements of a new database say the same, and
  * migrate_test.c compares both. */
+#include "store/forms.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/sqlite.h"
 #include "store/store.h"
@@ -191,60 +192,65 @@ static enum status copy_make(
     return sqlite_status(result);
 }
 
-/* The brackets of the CHECK of a column, and what stands in them; NULL: it has none. */
-static const char *check_find(const char *table_text, const char *column, int *bytes)
+/* The brackets of the CHECK of a column, and what stands in them; SPAN_NONE: it has none. */
+static struct span check_find(const char *table_text, struct span column)
 {
     char start[80];
-    snprintf(start, sizeof start, " %s INTEGER", column);
+    snprintf(start, sizeof start, " %.*s INTEGER", (int)column.size, column.data);
     const char *at = strstr(table_text, start), *const end = at == NULL ? NULL : strchr(at, ',');
     at = at == NULL ? NULL : strstr(at, "CHECK(");
     if (at == NULL || (end != NULL && at > end))
+        return SPAN_NONE;
+    struct span found = span_of(at + strlen("CHECK"), 0);
+    for (int depth = 0; found.data[found.size] != '\0' && (found.size == 0 || depth > 0); found.size++)
+        depth += (found.data[found.size] == '(') - (found.data[found.size] == ')');
+    return found;
+}
+
+/* The table's text with the condition in the place of the old one; NULL: there is none, or no memory. */
+static char *check_changed(const char *table_text, const struct check_change *change)
+{
+    const struct span old = check_find(table_text, change->column);
+    if (old.size == 0)
         return NULL;
-    at += strlen("CHECK");
-    *bytes = 0;
-    for (int depth = 0; at[*bytes] != '\0' && (*bytes == 0 || depth > 0); ++*bytes)
-        depth += (at[*bytes] == '(') - (at[*bytes] == ')');
-    return at;
+    return sqlite3_mprintf("%.*s%.*s%s", (int)(old.data - table_text), table_text,
+        (int)change->condition.size, change->condition.data, old.data + old.size);
 }
 
 /* Form 8 of store/driver.h: a CHECK stands in the text of its table and nowhere else, so SQLite lets that
  * text be changed. */
-static int check_change(sqlite3 *database, const char *table, const char *column, const char *condition)
+static int check_change_make(sqlite3 *database, const struct check_change *change)
 {
     sqlite3_stmt *read = NULL;
-    char *change = NULL;
-    int bytes,
-        result = sqlite3_prepare_v2(database,
-            "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", -1, &read, NULL);
+    char *text = NULL, *table = sqlite3_mprintf("%.*s", (int)change->table.size, change->table.data);
+    int result = sqlite3_prepare_v2(database,
+        "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", -1, &read, NULL);
     if (result == SQLITE_OK)
         result = sqlite3_bind_text(read, 1, table, -1, SQLITE_STATIC);
-    if (result == SQLITE_OK && (result = sqlite3_step(read)) == SQLITE_ROW) {
-        const char *const text = (const char *)sqlite3_column_text(read, 0);
-        const char *const old = check_find(text, column, &bytes);
-        result = old == NULL ? SQLITE_CORRUPT : SQLITE_OK;
-        if (old != NULL)
-            change = sqlite3_mprintf("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql ="
-                                     " '%.*q%q%q' WHERE type = 'table' AND name = %Q;"
-                                     " PRAGMA writable_schema = RESET",
-                (int)(old - text), text, condition, old + bytes, table);
-    }
+    if (result == SQLITE_OK && sqlite3_step(read) == SQLITE_ROW)
+        text = check_changed((const char *)sqlite3_column_text(read, 0), change);
     (void)sqlite3_finalize(read);
+    char *const sql = text == NULL
+        ? NULL
+        : sqlite3_mprintf("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = %Q"
+                          " WHERE type = 'table' AND name = %Q; PRAGMA writable_schema = RESET",
+            text, table);
     if (result == SQLITE_OK)
-        result = change == NULL ? SQLITE_NOMEM : sqlite3_exec(database, change, NULL, NULL, NULL);
-    sqlite3_free(change);
-    return result == SQLITE_DONE ? SQLITE_CORRUPT : result; /* no such table */
+        result = sql == NULL ? SQLITE_CORRUPT : sqlite3_exec(database, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+    sqlite3_free(text);
+    sqlite3_free(table);
+    return result;
 }
 
 static int step_run(sqlite3 *database, const char *const *step)
 {
     int result = SQLITE_OK;
     for (; *step != NULL && result == SQLITE_OK; step++) {
-        char table[64], column[64];
-        int at = 0;
-        if (sscanf(*step, "ALTER TABLE %63[a-z_] CHECK %*u %63[a-z_]%n", table, column, &at) == 2)
-            result = check_change(database, table, column, *step + at);
-        else
-            result = sqlite_script_run(database, *step);
+        struct check_change change;
+        result = check_change_read(span_from_string(*step), &change)
+            ? check_change_make(database, &change)
+            : sqlite_script_run(database, *step);
     }
     return result;
 }

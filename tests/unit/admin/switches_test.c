@@ -109,7 +109,7 @@ static void the_list_of_sold_out_items_is_replaced_as_a_whole(void **state)
 
 static void a_list_that_is_too_long_or_has_no_items_is_refused(void **state)
 {
-    static const char *const wrong[] = { "7", "\"7\"", "[0]", "[-1]", "[1.5]", "[\"1\"]", "[65536]" };
+    static const char *const wrong[] = { "7", "\"7\"", "[0]", "[-1]", "[1.5]", "[\"1\"]", "[262144]" };
     char list[4 * 201 + 1] = "1";
     (void)state;
     const item_id item = shop_item(shop_sale(), 1);

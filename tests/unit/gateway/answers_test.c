@@ -133,8 +133,9 @@ static void a_win_that_is_not_kept_yet_is_told_as_deciding_with_its_ticket_and_n
         assert_int_equal(strstr(bytes, "\r\nConnection: close\r\n") != NULL, chinese);
         snprintf(wanted, sizeof wanted, "\r\nLocation: /v1/tickets/%s\r\n", ids);
         assert_non_null(strstr(bytes, wanted));
-        snprintf(wanted,
-            sizeof wanted, "\r\n\r\n{\"outcome\":\"deciding\",\"ticket\":\"%s\",\"item\":262143,\"quantity\":1000}",
+        snprintf(wanted, sizeof wanted,
+            "\r\n\r\n{\"outcome\":\"deciding\",\"ticket\":\"%s\",\"item\":262143,"
+            "\"quantity\":1000}",
             ids);
         assert_string_equal(strstr(bytes, "\r\n\r\n"), wanted);
     }
