@@ -181,12 +181,10 @@ static inline __attribute__((always_inline)) ticket_number win_take(
 {
     struct engine_item *item = &engine->items[win->item];
     const sale_id sale = item->sale;
-    struct ticket_row row = { .user = win->user,
-        .key = win->key,
-        .quantity = (uint16_t)win->quantity,
-        .channel = win->channel,
-        .state = TICKET_HELD };
-    ticket_terms(&row, win->item, win->pay_by_ms);
+    struct ticket_row row = {
+        .user = win->user, .key = win->key, .channel = win->channel, .state = TICKET_HELD
+    };
+    ticket_terms(&row, win->item, win->quantity, win->pay_by_ms);
     const ticket_number number = tickets_add(&engine->tickets, &row);
     item->free[win->channel] -= win->quantity;
     item->held += win->quantity;

@@ -345,14 +345,15 @@ static enum status take_keys(struct snapshot_stream *stream, struct engine *engi
     return STATUS_OK;
 }
 
-/* Up to version 3: u64 user, u64 key, 48 bits of pay by, 16 of the item, the rest as today. */
+/* Up to version 3: u64 user, u64 key, 48 bits of pay by, 16 of the item, u16 quantity, the rest as today. */
 static struct ticket_row ticket_of_old(struct ticket_row row)
 {
-    enum { TERMS_AT = 16, TIME_BITS = 48 };
+    enum { TERMS_AT = 16, TIME_BITS = 48, QUANTITY_AT = 24 };
     uint8_t bytes[sizeof row];
     memcpy(bytes, &row, sizeof row);
     const uint64_t terms = bytes_get_u64(bytes + TERMS_AT);
-    ticket_terms(&row, (item_id)(terms >> TIME_BITS), terms & ((UINT64_C(1) << TIME_BITS) - 1));
+    ticket_terms(&row, (item_id)(terms >> TIME_BITS), bytes_get_u16(bytes + QUANTITY_AT),
+        terms & ((UINT64_C(1) << TIME_BITS) - 1));
     return row;
 }
 

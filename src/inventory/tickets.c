@@ -4,7 +4,7 @@
 #include "base/random.h"
 
 static_assert(ITEMS_LIMIT <= 1 << TICKET_ITEM_BITS, "a row has room for every id");
-static_assert(QUANTITY_MAX <= UINT16_MAX, "quantities are kept in 16 bits");
+static_assert(QUANTITY_MAX < 1 << TICKET_QUANTITY_BITS, "and for every quantity");
 
 size_t tickets_bytes(uint64_t capacity)
 {

@@ -17,16 +17,17 @@
 
 enum {
     TICKET_STATE_BITS = 6,
-    TICKET_TIME_BITS = 44, /* milliseconds since 1970: up to the year 2527 */
-    TICKET_ITEM_BITS = 20,
+    TICKET_TIME_BITS = 48,
+    TICKET_ITEM_BITS = 18,
+    TICKET_QUANTITY_BITS = 14,
 };
 
 struct ticket_row {
     user_id user; /* of a free row: the next free one plus one; 0: none */
     uint64_t key;
     uint64_t pay_by_ms : TICKET_TIME_BITS;
-    uint64_t item : TICKET_ITEM_BITS;
-    uint16_t quantity;
+    uint32_t item : TICKET_ITEM_BITS;
+    uint32_t quantity : TICKET_QUANTITY_BITS;
     uint8_t channel;
     uint8_t state : TICKET_STATE_BITS; /* enum ticket_state */
     uint8_t used : 1;                  /* 0: the row is free, all but `user` is 0 */
@@ -34,9 +35,10 @@ struct ticket_row {
 } __attribute__((packed, aligned(4)));
 static_assert(sizeof(struct ticket_row) == 28, "the memory budget of a buyer counts on it");
 
-static inline void ticket_terms(struct ticket_row *row, item_id item, uint64_t pay_by_ms)
+static inline void ticket_terms(struct ticket_row *row, item_id item, uint32_t quantity, uint64_t pay_by_ms)
 {
     row->item = item & ((1u << TICKET_ITEM_BITS) - 1);
+    row->quantity = quantity & ((1u << TICKET_QUANTITY_BITS) - 1);
     row->pay_by_ms = pay_by_ms & ((UINT64_C(1) << TICKET_TIME_BITS) - 1);
 }
 static inline void ticket_move(struct ticket_row *row, uint32_t state)

@@ -269,13 +269,19 @@ def temp_folder(prefix="stampede-e2e-"):
     return folder
 
 
+ports_given = set()
+
+
 def spare_port():
-    """A port nobody listens on, below the range that outgoing connections use."""
+    """A port nobody listens on, below the range that outgoing connections use. This process gets it once."""
     for _ in range(100):
         port = random.randrange(20000, 32000)
+        if port in ports_given:
+            continue
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
+                ports_given.add(port)
                 return port
             except OSError:
                 continue

@@ -77,6 +77,7 @@ def the_sold_out_answer_and_the_item_say_what_is_offered():
 @rule
 def bad_offers_are_refused_and_change_nothing():
     item, other = server.open_item(), server.open_item()
+    eventually(lambda: server.admin_ok("GET", f"/items/{item}")["preheated"], "the preheat is not written")
     before = server.admin_ok("GET", f"/items/{item}")
     for wrong in ({}, {"when_sold_out": "never"}, {"when_sold_out": "substitutes"},
                   {"when_sold_out": "substitutes", "substitutes": [item]},

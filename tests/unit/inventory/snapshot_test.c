@@ -138,6 +138,7 @@ static void ticket_as_before(uint8_t *row)
     struct ticket_row ticket;
     memcpy(&ticket, row, sizeof ticket);
     bytes_put_u64(row + 16, (uint64_t)ticket.item << 48 | ticket.pay_by_ms);
+    bytes_put_u16(row + 24, (uint16_t)ticket.quantity);
 }
 
 static void buyer_as_before(uint8_t *row)
