@@ -17,8 +17,33 @@
 
 enum { DUMP_BYTES_MAX = 1 << 20, SCHEMA_TEXT_MAX = 1 << 16 };
 
-/* The columns of each table in their order, its keys, and the indexes. */
+/* A function of SQL: the CHECK with this number (from 0 on) in the text of a table, without what white space may
+ * differ in; NULL: there are not so many. */
+static void check_at(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    char text[512];
+    size_t used = 0;
+    const char *at = strstr((const char *)sqlite3_value_text(values[0]), "CHECK(");
+    for (int64_t i = sqlite3_value_int64(values[1]); at != NULL && i > 0; i--)
+        at = strstr(at + 1, "CHECK(");
+    if (at == NULL)
+        return;
+    at += strlen("CHECK");
+    int depth = 0;
+    do {
+        depth += (*at == '(') - (*at == ')');
+        if (*at != ' ')
+            text[used++] = *at;
+        assert_true(used < sizeof text && *at != '\0');
+        at++;
+    } while (depth > 0);
+    sqlite3_result_text(context, text, (int)used, SQLITE_TRANSIENT);
+}
+
+/* The columns of each table in their order, its keys, what they must fulfil, and the indexes. */
 static const char schema_sql[] =
+    "WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 63) "
     "SELECT t.name || '.' || c.cid || ' ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' '"
     "  || ifnull(c.dflt_value, '-') || ' ' || c.pk FROM sqlite_schema t, "
     "pragma_table_xinfo(t.name) c"
@@ -26,6 +51,11 @@ static const char schema_sql[] =
     " UNION ALL SELECT t.name || ' key ' || (SELECT group_concat(name) FROM (SELECT name FROM"
     "  pragma_index_info(l.name) ORDER BY seqno)) FROM sqlite_schema t, pragma_index_list(t.name) l"
     "  WHERE t.type = 'table' AND l.origin <> 'c'"
+    " UNION ALL SELECT t.name || ' by ' || f.\"from\" || ' of ' || f.\"table\" FROM sqlite_schema "
+    "t,"
+    "  pragma_foreign_key_list(t.name) f WHERE t.type = 'table'"
+    " UNION ALL SELECT t.name || ' check ' || check_at(t.sql, n) FROM sqlite_schema t, numbers"
+    "  WHERE t.type = 'table' AND check_at(t.sql, n) IS NOT NULL"
     " UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY 1";
 
 static void schema_read(const char *path, char *text)
@@ -34,6 +64,9 @@ static void schema_read(const char *path, char *text)
     sqlite3_stmt *statement;
     size_t used = 0;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_create_function(database, "check_at", 2, SQLITE_UTF8, NULL, check_at, NULL, NULL),
+        SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(database, schema_sql, -1, &statement, NULL), SQLITE_OK);
     text[0] = '\0';
     while (sqlite3_step(statement) == SQLITE_ROW) {
