@@ -38,8 +38,9 @@ def prepared(**fields):
 
 def shown(item, **wanted):
     for server in shop.all:
-        eventually(lambda s=server: all(s.counts(item)[name] == value for name, value in wanted.items()),
-                   f"not everywhere: {wanted}, but {server.counts(item)}", patience_s=60)
+        eventually(lambda s=server: all(s.counts(item, at_rest=False)[name] == value for name, value in wanted.items()),
+                   f"not everywhere: {wanted}, but {server.counts(item, at_rest=False)}", patience_s=60)
+        server.counts(item)
 
 
 @rule

@@ -17,8 +17,8 @@
 
 enum { DUMP_BYTES_MAX = 1 << 20, SCHEMA_TEXT_MAX = 1 << 16 };
 
-/* A function of SQL: the CHECK with this number (from 0 on) in the text of a table, without what white space may
- * differ in; NULL: there are not so many. */
+/* A function of SQL: the CHECK with this number (from 0 on) in the text of a table, without blanks;
+ * NULL: there are not so many. */
 static void check_at(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
