@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What it costs to find the orders of one user: in a folder with the items of many past sales, and of an item with many orders."""
+import contextlib
 import json
 import os
 import subprocess
@@ -83,18 +84,25 @@ def cost_us(server, work, times):
     return (used - idle_share(server, VIEWS) * seconds) / times * 1e6
 
 
+@contextlib.contextmanager
+def used_for_years(size, **settings):
+    """(server, a buyer with OWN past orders and one of today) in a folder with so many past items."""
+    with serving(data__items_max=262144, data__sales_max=16384, **settings) as server:
+        server.start()
+        buyer = Buyer(server)
+        buyer.order(buyer.win(server.open_item())["ticket"])
+        server.stop()
+        past_fill(server, size)
+        server.start()
+        lists_wait(server)
+        yield server, buyer
+
+
 def own_orders_costs(sizes=SIZES):
     """Two for growth_kit.told: they ask the same question."""
     listing, connecting = [], []
     for size in sizes:
-        with serving(data__items_max=262144, data__sales_max=16384) as server:
-            server.start()
-            buyer = Buyer(server)
-            buyer.order(buyer.win(server.open_item())["ticket"])
-            server.stop()
-            past_fill(server, size)
-            server.start()
-            lists_wait(server)
+        with used_for_years(size) as (server, buyer):
             listing.append(cost_us(server, lambda: lists(server, buyer), LISTS))
             connecting.append(cost_us(server, lambda: connects(server, buyer), CONNECTS))
     return ((sizes, listing, "µs of the reader", "own orders with so many past items"),

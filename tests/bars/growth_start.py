@@ -3,9 +3,8 @@
 import time
 
 from bars import several
-from growth_kit import serving, spent, told
-from growth_orders import SIZES, lists_wait, past_fill
-from kit.harness import Buyer
+from growth_kit import spent, told
+from growth_orders import SIZES, used_for_years
 
 STARTS = 5
 PAGES = 3000
@@ -37,14 +36,7 @@ def costs(sizes=SIZES):
     """Two for growth_kit.told."""
     starting, showing = [], []
     for size in sizes:
-        with serving(server__threads=1, data__items_max=262144, data__sales_max=16384) as server:
-            server.start()
-            buyer = Buyer(server)
-            buyer.order(buyer.win(server.open_item())["ticket"])
-            server.stop()
-            past_fill(server, size)
-            server.start()
-            lists_wait(server)
+        with used_for_years(size, server__threads=1) as (server, _):
             starting.append(start_s(server))
             showing.append(front_us(server))
     return ((sizes, starting, "s", "start with so many past items, a tenth as many sales"),
