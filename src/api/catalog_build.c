@@ -180,7 +180,7 @@ static void reading_put(struct reading *reading, struct catalog *catalog, struct
     free(reading->products.memory);
 }
 
-/* All items that there are: one look at their table instead of one for each sale. */
+/* All items that there are, by one pass over their table instead of a question for each sale. */
 enum { NO_PLACE = UINT32_MAX };
 struct sweep {
     struct blocks items;         /* in the order of their ids; NULL: a sale has taken it */

@@ -10,8 +10,7 @@
  * A step may CREATE TABLE, CREATE INDEX, ALTER TABLE … ADD COLUMN (at the end of the table) or … CHECK
  * (form 8), DROP TABLE, and change rows (INSERT, UPDATE, DELETE). It renames nothing. Its texts never
  * change afterwards. Tests compare what the steps make with what the CREATE texts make
- * (tests/unit/store/sqlite/migrate_test.c,
- * tests/seam/schema_suite.c).
+ * (tests/unit/store/sqlite/migrate_test.c, tests/seam/schema_suite.c).
  *
  * Thread: the connection's. Errors: STATUS_CONFLICT: no tables, or tables of another version; STATUS_AWAY:
  * the database can't be reached. `error` says what is wrong, and what helps. */

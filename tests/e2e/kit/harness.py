@@ -306,6 +306,11 @@ def admin_key(name):
     return "sk_" + base64.urlsafe_b64encode(hashlib.sha256(f"e2e {name}".encode()).digest()).rstrip(b"=").decode()
 
 
+def places_of(counts):
+    """All units of an item that stand somewhere."""
+    return sum(counts[name] for name in ("free", "held", "sold", "safety", "written_off"))
+
+
 class Server:
     """One server with its own folder, port and keys. settings: {"pass.life_s": 1, …} on top of a guest shop.
 
@@ -510,8 +515,7 @@ class Server:
         their way between shards, and stand nowhere."""
         counts = self.admin_ok("GET", f"/items/{item}/counts", role="viewer")["counts"]
         if counts is not None and at_rest:
-            equal(counts["given"], sum(counts[name] for name in ("free", "held", "sold", "safety", "written_off")),
-                  f"counts don't add up: {counts}")
+            equal(counts["given"], places_of(counts), f"counts don't add up: {counts}")
             equal(counts["free"], sum(counts["channels"].values()), f"channels don't add up: {counts}")
         return counts
 

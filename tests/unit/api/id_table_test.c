@@ -2,7 +2,6 @@
 #include "api/id_table.h"
 
 #include "contract/limits.h"
-
 #include "tests/unit/base/unit.h"
 
 #include <stdlib.h>
